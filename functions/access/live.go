@@ -20,8 +20,8 @@ type addition struct {
 
 // add commits an addition. It retries if the list has changed since it was read.
 //
-// Values are not stored. If a request is sent again, its answer has the credential's id,
-// but not the value.
+// The value of a token or code is not stored. If a request is sent again, its answer has
+// the credential's id, but not the value.
 func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	return c.Retry(ctx, func() error {
