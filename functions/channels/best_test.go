@@ -66,7 +66,7 @@ func (f *fixture) add(t rapid.TB, post rankedPost) {
 	f.posts = append(f.posts, post)
 }
 
-// naive sorts the posts of the days up to today.
+// naive returns the posts of the last days, best first.
 func (f *fixture) naive(today time.Time, days int) (ids []string) {
 	end := today.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	list := slices.Clone(f.posts)

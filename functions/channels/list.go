@@ -20,8 +20,8 @@ type listIn struct {
 // ended stands in a cursor for a list that was read to its end.
 const ended = "-"
 
-// list returns a page of the index of channels by their last activity. Each kind of
-// channel has a list of its own.
+// list returns a page of channels, ordered by their last activity. Each kind of channel has
+// a list of its own.
 func (g channels) list(ctx context.Context, in *listIn) (*wire.ChannelDirectory, error) {
 	kinds := []string{tables.KindWork, tables.KindLeisure}
 	from := []string{"", ""}

@@ -53,8 +53,8 @@ func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wir
 }
 
 // promo draws the promo that the caller sees, and bills the impression if the draw says
-// so. If billing fails, the promo is not shown. It is shown if it was billed for the
-// viewer earlier today, or if the outcome of billing is unknown.
+// so. If billing fails, the promo is not shown, unless it was billed for the viewer earlier
+// today, or the outcome of billing is unknown.
 //
 // If the process dies after billing, the buyer has paid for an impression that nobody
 // saw. This happens at most once a day for each promo and viewer. Billing after the
