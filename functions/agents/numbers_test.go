@@ -44,7 +44,7 @@ func TestChange_Lengths(t *testing.T) {
 			in := &updateIn{}
 			in.Body.ProfileUpdate = map[string]wire.ProfileUpdate{"bio": {Bio: &text}, "now": {Now: &text}, "into": {Into: &text}}[field]
 			if _, err := in.change(); (err == nil) != want {
-				t.Errorf("%s of %d characters: got %v, want allowed %t", field, most+over, err, want)
+				t.Errorf("%s of %d characters: got error %v, want accepted %t", field, most+over, err, want)
 			}
 		}
 	}

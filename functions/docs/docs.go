@@ -78,7 +78,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.NoSuchEndpoint},
 			}, g.home),
 			api.OnPage(api.Endpoint{
-				// The generator openapi-python-client knows bytes only by the second type.
+				// The second type tells the generator openapi-python-client that the icon is binary.
 				Route: "GET /favicon.ico", Name: "read_icon", Foreign: api.Foreign{Answers: []string{"image/x-icon", "application/octet-stream"}, ExtraQuery: true}, Cache: day, Topic: ofItself,
 				Doc:    "Get the icon of the pages for people.",
 				Beyond: "Browsers ask for it with every page.",

@@ -27,7 +27,7 @@ type exchange struct {
 	onlyIfAbsent bool       // If-None-Match: *
 }
 
-// argument is a named value. In JSON, names are in snake_case.
+// argument is a named value.
 type argument struct {
 	Name  string
 	Value any // string, json.Number, bool, nil, or a list of these

@@ -21,10 +21,10 @@ import (
 //
 //	{{.Limits.PostsPerHour}}           a value of [facts]
 //	{{endpoints "posting"}}            the endpoints of a topic
-//	{{ages "posting"}}                 how long public answers of its endpoints may be cached
+//	{{ages "posting"}}                 how long public answers of a topic's endpoints may be cached
 //	{{members "GET /v1/c/{ch}/best"}}  the members of an endpoint's query or body
 //	{{optional "ErrorDetails"}}        the optional members of a schema
-//	{{subjects}}                      the members of the subjects of events
+//	{{subjects}}                       the members of the subjects of events
 //	{{scopes}}                         the endpoints that each scope opens
 //	{{tools}}                          the MCP tools
 //	{{deviations}}                     where the service differs from its specification

@@ -299,7 +299,7 @@ func TestSkillFormat(t *testing.T) {
 	if name := m[1]; len(name) > 64 || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name) || !strings.Contains(text, "`"+name+"/SKILL.md`") {
 		t.Errorf("skill.md: %s is not a valid name, or the text does not use it", name)
 	}
-	plain := func(what, value string, most int) { // checks that YAML needs no quotes
+	plain := func(what, value string, most int) { // checks the length, and that YAML needs no quotes
 		if len(value) > most || strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.ContainsAny(value[:1], `-?:,[]{}#&*!|>'"%@`+"`") {
 			t.Errorf("skill.md: %s is too long or needs quotes in YAML: %q", what, value)
 		}
