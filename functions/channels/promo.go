@@ -82,8 +82,8 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 	return view.PromoOf(shown), nil
 }
 
-// chance returns the number that decides a draw, 0 to 1. It is random for a viewer with
-// billable impressions, and the same for all others during [anonymousFor].
+// chance returns the number in [0, 1) that decides a draw. It is random for a viewer with
+// billable impressions, and the same for all others in the channel during [anonymousFor].
 func (g channels) chance(p promo.Place, channel string) float64 {
 	if p.Viewer != "" {
 		return float64(g.Intn(1<<53)) / (1 << 53)
