@@ -14,8 +14,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// busy makes perSecond posts of at least size bytes a second for the duration long. It
-// tends the index once a second. Every hundredth post has the word "rare".
+// busy makes perSecond posts a second for the duration long, each of at least size bytes.
+// It tends the index once a second. Every hundredth post has the word "rare".
 func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
 	t.Helper()
 	for end := d.now.Add(long); d.now.Before(end); {
@@ -46,8 +46,8 @@ func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
 	}
 }
 
-// walk pages through a search until it has enough posts. first is the read units of the
-// first page.
+// walk pages through a search until it has enough posts, or all. first is the read units
+// of the first page.
 func (d *fixture) walk(t *testing.T, r search.Request, enough int) (ids []string, pages int, first float64) {
 	t.Helper()
 	for {
@@ -74,7 +74,7 @@ func TestBusy(t *testing.T) {
 		perSecond, size int
 		long            time.Duration
 	}{{20, 200, time.Minute}, {30, 200, 3 * time.Minute}, {30, 50, time.Minute}, {30, 4000, 30 * time.Second}, {100, 200, time.Minute}} {
-		t.Run(fmt.Sprintf("%d a second of %d bytes", c.perSecond, c.size), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d posts a second, %d bytes each", c.perSecond, c.size), func(t *testing.T) {
 			d := newFixture(t, 7)
 			d.busy(t, c.perSecond, c.size, c.long)
 			for _, q := range []string{"fox", "rare", "nothing", "owl rare", "fox number w1 w2 w3 w4 w5 w6"} {
@@ -93,7 +93,7 @@ func TestBusy(t *testing.T) {
 					t.Errorf("first page of %q: got %.1f read units, want at most 30", q, units)
 				}
 				if len(got) < min(enough, len(want)) || !slices.Equal(got, want[:len(got)]) {
-					t.Errorf("%q: got %d posts, want the newest of %d", q, len(got), len(want))
+					t.Errorf("%q: got %d posts, want at least %d, the newest of %d in order", q, len(got), min(enough, len(want)), len(want))
 				}
 			}
 		})

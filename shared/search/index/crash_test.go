@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// crash lets left commits pass. Every later commit suffers the fault and cancels the
-// context.
+// crash lets the first *left commits pass. Every later commit suffers the fault and
+// cancels the context.
 func crash(left *int, gone context.CancelFunc, fault embedded.Fault) embedded.Faults {
 	var mu sync.Mutex
 	return func(kind string, _ []tables.Key) embedded.Fault {

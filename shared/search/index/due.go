@@ -39,8 +39,8 @@ func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, er
 	return search.Tend(ctx, c, most, c.app.Now)
 }
 
-// TendBy makes the schedule tend the index at the given time or earlier. If a sweep has
-// taken the index, it may already be past the new work. TendBy then makes the index due
+// TendBy makes the schedule tend the index at the given time or earlier. A sweep that
+// has taken the index may already be past the new work. TendBy then makes the index due
 // again, at the latest when the sweep's lease ends.
 func (c shelf) TendBy(ctx context.Context, at time.Time) error {
 	return c.app.Retry(ctx, func() error {

@@ -28,10 +28,10 @@ var (
 	_ search.Shelf            = Ideas{}
 )
 
-// IdeaID returns the id (id_…) of the idea with an id of the index.
+// IdeaID turns an ID of the index into an idea's id (id_…).
 func IdeaID(i search.ID) string { return string(id.Idea) + "_" + i.String() }
 
-// IdeaIDOf returns the index's id for an idea's id (id_…).
+// IdeaIDOf turns an idea's id (id_…) into an ID of the index.
 func IdeaIDOf(idea string) (search.ID, error) { return idOf(id.Idea, idea) }
 
 // IdeaText returns the part of an idea that is searched: its title and body.

@@ -33,10 +33,10 @@ var (
 	_ search.Shelf            = Channel{}
 )
 
-// PostID returns the id (po_…) of the post with an id of the index.
+// PostID turns an ID of the index into a post's id (po_…).
 func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
 
-// IDOf returns the index's id for a post's id (po_…).
+// IDOf turns a post's id (po_…) into an ID of the index.
 func IDOf(post string) (search.ID, error) { return idOf(id.Post, post) }
 
 func idOf(kind id.Kind, s string) (search.ID, error) {
@@ -100,8 +100,9 @@ func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
 	return late, err
 }
 
-// Parts implements [search.Store] and [search.Shelf]. It reads eventually, at half the
-// price, and reads missing parts again strongly: a missing part makes a search start over.
+// Parts implements [search.Store] and [search.Shelf]. Its reads are eventually
+// consistent, at half the price. It reads missing parts again strongly: a missing part
+// makes a search start over.
 func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
 	bytes := make([][]byte, len(parts))
 	for _, consistency := range []tables.Consistency{tables.Eventual, tables.Strong} {

@@ -28,7 +28,7 @@ type fixture struct {
 	table *embedded.Table
 	now   time.Time
 	rng   *mathrand.Rand
-	posts []*tables.Post // by ID
+	posts []*tables.Post // sorted by ID
 }
 
 func newFixture(t *testing.T, seed uint64) *fixture {
@@ -129,7 +129,7 @@ func (d *fixture) check(t *testing.T) {
 				break
 			}
 			if pages > len(d.posts) {
-				t.Fatalf("search for %q has more than %d pages, want an end before", q, len(d.posts))
+				t.Fatalf("search for %q: got more than %d pages, want no more", q, len(d.posts))
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -153,7 +153,7 @@ func (d *fixture) settle(t *testing.T) {
 	t.Fatal("Tend still has something to do after 300 calls")
 }
 
-// whole checks that the table has the parts of live heads, and no others.
+// whole checks that all heads are live, and that the table has their parts and no others.
 func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	t.Helper()
 	all, err := d.Heads(t.Context(), search.Newest, 1000, true)
@@ -161,7 +161,7 @@ func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	want := map[string]bool{}
 	for _, h := range all {
 		if !h.Live {
-			t.Errorf("%s was left behind", h.Name)
+			t.Errorf("the head %s is not live, want it removed", h.Name)
 		}
 		for _, p := range h.Parts() {
 			want[tables.SearchPartKey("den", p.String()).SK] = true
@@ -172,7 +172,7 @@ func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	for _, item := range page.Items {
 		if item.Str(tables.AttrType) == tables.TypeSearchPart {
 			if sk := item.Key().SK; !want[sk] {
-				t.Errorf("%s was left behind", sk)
+				t.Errorf("the part %s is of no head, want it removed", sk)
 			} else {
 				delete(want, sk)
 				parts++
@@ -318,7 +318,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// A process remembers segments that were removed since.
+// A process remembers segments that have been removed.
 func TestRememberedHeads(t *testing.T) {
 	t.Cleanup(search.Small())
 	d := newFixture(t, 1)

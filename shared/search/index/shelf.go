@@ -109,7 +109,7 @@ func (c shelf) RemoveHead(ctx context.Context, n search.Name) error {
 	return c.write(ctx, tables.Delete(tables.SearchHeadKey(c.name, n.String())))
 }
 
-// AddLate lists late posts, see [search.IsLate].
+// AddLate stores the IDs of late posts, see [search.IsLate].
 func (c shelf) AddLate(ctx context.Context, ids ...search.ID) error {
 	var writes []tables.Write
 	for _, id := range ids {
