@@ -66,6 +66,6 @@ func TestBuildingEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Build(ctx, 0, ID{}, Newest, noise(1, 1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("Build = %v, want context.Canceled", err)
+		t.Errorf("Build with a canceled context = %v, want context.Canceled", err)
 	}
 }

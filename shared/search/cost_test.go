@@ -138,7 +138,7 @@ func (c *channel) report(t *testing.T, words []string) {
 			got += len(f.Posts)
 		}
 		if want := c.naive(terms, ID{}); min(20, got) != min(20, len(want)) || pages > 10 {
-			t.Errorf("%s in %d posts: found %d posts on %d pages, want %d on at most 10", q.what, len(c.posts), got, pages, len(want))
+			t.Errorf("%s in %d posts: found %d of the newest %d hits on %d pages, want all on at most 10", q.what, len(c.posts), min(20, got), min(20, len(want)), pages)
 		}
 		c.reads, c.found, c.writes = reads, found, writes
 	}
@@ -188,7 +188,7 @@ func TestPagesAreBounded(t *testing.T) {
 			g, all := ask(Request{Terms: terms, Limit: 20, Spent: units})
 			t.Logf("%q in %d posts: %d of %d found for %.1f read units, reading on %d for %.1f", words, size, len(f.Posts), want, cost, len(g.Posts), all)
 			if all > Budget || len(f.Posts) > 0 && all != cost || len(g.Posts) == 0 && (want > 0 || g.Next != ID{}) {
-				t.Errorf("%q in %d posts: reading on found %d of %d for %.1f read units, want some for at most %d", words, size, len(g.Posts), want, all, Budget)
+				t.Errorf("%q in %d posts, with Spent: found %d of %d (next %s) for %.1f read units; want a post, or no next page if there is none, for at most %d units, and for %.1f if a search without Spent finds posts (%d)", words, size, len(g.Posts), want, g.Next, all, Budget, cost, len(f.Posts))
 			}
 		}
 	}
@@ -209,12 +209,12 @@ func TestPagesAreBounded(t *testing.T) {
 		g, err := Search(context.Background(), c, Request{Terms: []Term{word}, Limit: 20, Spent: spent})
 		must(t, err)
 		if units := spent() - before; len(f.Posts) > 0 || f.Next == (ID{}) || len(g.Posts) != found || g.Next == (ID{}) || units > Budget+30 {
-			t.Errorf("%s: got %d on a page (next %s), %d by reading on (next %s), %.1f read units; want 0 and %d, two next pages, at most %d units", word, len(f.Posts), f.Next, len(g.Posts), g.Next, units, found, Budget+30)
+			t.Errorf("%s: got %d posts without Spent (next %s), %d with it (next %s), %.1f read units for both; want 0 and %d, a next page after each, at most %d units", word, len(f.Posts), f.Next, len(g.Posts), g.Next, units, found, Budget+30)
 		}
 	}
 }
 
-// withShare returns words, those nearest to the given share of posts first.
+// withShare returns the long words, sorted by how close their share of posts is to share.
 func (c *channel) withShare(share float64, words []string) []string {
 	count := map[string]float64{}
 	every := 1 + len(c.posts)/5000

@@ -113,6 +113,6 @@ func TestIsLate(t *testing.T) {
 		}
 	}
 	if turns < 900 || turns > 1100 {
-		t.Errorf("IsTurn = true for %d of 8000 posts, want about 1000", turns)
+		t.Errorf("IsTurn = true for %d of 8000 posts, want 900 to 1100", turns)
 	}
 }

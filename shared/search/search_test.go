@@ -111,7 +111,7 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 	for pages := 0; ; pages++ {
 		found, err := Search(context.Background(), c, r)
 		if err != nil || found.Trips > tripsMost || len(found.Posts) > r.Limit || pages > len(c.posts)+2 {
-			t.Fatalf("%v: page %d has %d posts after %d trips, want at most %d and %d; error: %v", r, pages, len(found.Posts), found.Trips, r.Limit, tripsMost, err)
+			t.Fatalf("%v: page %d has %d posts after %d trips, error %v; want at most page %d, %d posts and %d trips, no error", r, pages, len(found.Posts), found.Trips, err, len(c.posts)+2, r.Limit, tripsMost)
 		}
 		for _, p := range found.Posts {
 			got = append(got, p.Value)
@@ -236,7 +236,7 @@ func TestCrashAnywhere(t *testing.T) {
 			}
 			for n, h := range c.heads {
 				if !h.live {
-					t.Errorf("crash at write %d: %s is left behind", k, n)
+					t.Errorf("crash at write %d: the head %s is not live, want it removed", k, n)
 				}
 			}
 			whole := 0
@@ -269,7 +269,7 @@ func TestCrashWhileRemoving(t *testing.T) {
 			c.fail, c.after = k, after
 			if _, err := Tend(context.Background(), c, Top, c.clock); err == nil {
 				if k < 12 || len(c.heads) != 1 {
-					t.Errorf("got %d writes and %d segments, want at least 12 and 1", k, len(c.heads))
+					t.Errorf("Tend without a crash: got %d writes and %d segments, want at least 12 and 1", k, len(c.heads))
 				}
 				return
 			} else if err != errCrash {
@@ -357,7 +357,7 @@ func TestLatePosts(t *testing.T) {
 	c.now = c.now.Add(time.Hour)
 	c.settle(t)
 	if len(c.heads) != 1 {
-		t.Fatalf("got %d segments, want 1", len(c.heads))
+		t.Fatalf("before the late posts: got %d segments, want 1", len(c.heads))
 	}
 	at := c.posts[10].ID
 	for n := range form.sizes[0] {
@@ -372,7 +372,7 @@ func TestLatePosts(t *testing.T) {
 	}
 	c.settle(t)
 	if len(c.late) != 0 || len(c.heads) != 1 {
-		t.Errorf("got %d late posts and %d segments, want 0 and 1", len(c.late), len(c.heads))
+		t.Errorf("after the rebuild: got %d late posts and %d segments, want 0 and 1", len(c.late), len(c.heads))
 	}
 	c.compare(t, Request{Terms: []Term{"hen"}, Limit: 9})
 }

@@ -19,7 +19,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // channel is a [Store] and a [Shelf] in memory. It counts what a table would bill.
 type channel struct {
 	now   time.Time
-	posts []Entry // by ID
+	posts []Entry // sorted by ID
 	heads map[Name]stored
 	parts map[Part][]byte
 	late  map[ID]bool
