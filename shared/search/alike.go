@@ -111,8 +111,8 @@ func (q *alike[P]) run(ctx context.Context) error {
 	return nil
 }
 
-// readNew reads the tail, late posts, and the shards of the newest segments
-// that can hold the stems.
+// readNew reads the tail, late posts, and the newest segments' shards that
+// can hold the stems.
 func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
 	var tail Tail[P]
 	var others []Post[P]
@@ -146,7 +146,7 @@ func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
 	return err
 }
 
-// candidates returns the posts of the segments that share the most with the text.
+// candidates returns the segments' posts that share the most with the text.
 func (q *alike[P]) candidates() (found []candidate, err error) {
 	having := make([][]set, len(q.segments)) // by segment and stem
 	for i, s := range q.segments {

@@ -94,7 +94,7 @@ func (r *reader) end() error {
 	return nil
 }
 
-// appendIDs writes ascending ids, each as the ms since the previous id and the random bits.
+// appendIDs writes ascending ids, each as ms since the previous id, then its random bits.
 func appendIDs(b []byte, ids []ID) []byte {
 	var last uint64
 	for _, id := range ids {

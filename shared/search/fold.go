@@ -24,24 +24,25 @@ func fold(text string) string {
 // would make a post of them eighteen times as long, and slow to search.
 var phrases = strings.NewReplacer("\ufdfa", " صلعم ", "\ufdfb", " جل ")
 
-// marksFold are scripts with marks that people leave out or have no keys for. In
+// marksFold are characters whose marks people leave out or have no keys for. In
 // Devanagari or Thai, a word without a mark is another word.
 var marksFold = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Nd,
 }
 
-// plain maps letters that Unicode does not decompose to what people without these keys
-// type. It has the dotless ı because I is the upper case of both ı and i.
+// plain replaces letters that Unicode does not decompose, as people without these keys
+// do. It has the dotless ı because I is the upper case of both ı and i.
 var plain = strings.NewReplacer(
 	"ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ħ", "h", "Ħ", "h", "ŧ", "t", "Ŧ", "t", "ı", "i",
 	"æ", "ae", "Æ", "ae", "œ", "oe", "Œ", "oe", "þ", "th", "Þ", "th", "ð", "d", "Ð", "d",
 )
 
-// unmark removes folded marks and invisible characters from a decomposed text.
+// unmark removes invisible characters and the marks of marksFold from a decomposed text,
+// and applies plain.
 func unmark(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
-	folds := false // whether the marks of the previous letter are folded
+	folds := false // whether to remove the marks of the previous letter
 	for _, r := range text {
 		switch {
 		case r < utf8.RuneSelf:

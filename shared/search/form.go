@@ -12,7 +12,7 @@ var form = struct {
 	batch    int    // most parts that a search reads first
 	late     int    // most late posts that a page reads
 	units    int    // 4 KB units of heads and shards that a page reads
-	promises int    // least posts that a search looks at first
+	promises int    // a search first reads segments of this many posts, or more
 }{
 	sizes:    [3]int{16, 256, 4096},
 	fanout:   16,

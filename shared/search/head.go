@@ -10,7 +10,7 @@ import (
 // segment holds them itself.
 type Head struct {
 	Name
-	To    ID  // the segment covers After < ID <= To, whether or not there are posts
+	To    ID  // the segment covers After < ID <= To
 	Posts int // posts in it
 	Size  int // bytes of its shards
 

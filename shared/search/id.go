@@ -53,7 +53,7 @@ func (id ID) String() string {
 // Compare orders by time, then by the random bits.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// Less reports whether id is older.
+// Less reports whether id is less than other.
 func (id ID) Less(other ID) bool { return id.Compare(other) < 0 }
 
 // Time returns when the post was made, to the ms.

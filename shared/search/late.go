@@ -17,9 +17,9 @@ const turn = 8 // [IsTurn] is true for about one post in this many
 // post in eight, because listing the segments for each post would cost too much.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
-// Fills reports whether a channel that grew from one number of posts to another has two
-// more of the smallest segments to seal. events/tally then schedules tending. Without it,
-// a channel that falls silent before [IsTurn] is true would keep unsealed posts.
+// Fills reports whether a channel's number of posts passed a multiple of 32, which is two
+// of the smallest segments. events/tally then schedules tending. Otherwise, a channel
+// that falls silent before [IsTurn] is true would keep unsealed posts.
 func Fills(from, to int64) bool {
 	every := int64(2 * form.sizes[0])
 	return to/every > from/every
@@ -28,7 +28,7 @@ func Fills(from, to int64) bool {
 // SealAge is the age at which posts are sealed.
 const SealAge = sealAge
 
-// sortLate removes the late posts that a segment now includes from the list. It sets Missed
+// sortLate removes from the list the late posts that a segment now includes. It sets Missed
 // to those that the segment for their IDs lacks. It skips a post if searches may still use
 // an older segment for its ID.
 func (t *tender) sortLate(ctx context.Context) error {

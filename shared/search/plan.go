@@ -12,7 +12,7 @@ type State struct {
 	Late   []ID     // late posts
 	Missed []ID     // late posts that the segment for their IDs lacks
 	Now    time.Time
-	Most   Level // segments of a higher level are left to another call of Tend
+	Most   Level // merges into a higher level are left to another call of Tend
 }
 
 // SealMost is the highest level that posts are sealed into directly. A Lambda function with

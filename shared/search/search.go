@@ -18,8 +18,8 @@ type Request struct {
 	Spent func() float64
 }
 
-// Budget bounds the read units that a search uses while it finds nothing. It is half of what
-// the search's weight in the read limit pays for.
+// Budget bounds the read units that a search uses while it finds nothing. A search's
+// weight in the read limit pays for twice as many.
 const Budget = 100
 
 // pagesMost bounds the pages of a search. [Budget] does not, because pages in the memory of
@@ -44,9 +44,9 @@ const tripsMost = 6
 // restTrips is the number of round trips of query.rest and query.fetch together.
 const restTrips = 4
 
-// Search finds the newest posts that have all terms. A page takes at most six round trips,
-// unless a segment is removed meanwhile. Its reads are bounded, too (form.units, and
-// [Store.Tail]).
+// Search finds the newest posts that have all terms. A page takes at most six round
+// trips, unless a segment is removed meanwhile or a listing of heads has no live one. Its
+// reads are bounded, too (form.units, and [Store.Tail]).
 func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
 	if len(r.Terms) == 0 || r.Limit < 1 {
 		return Found[P]{}, errors.New("search: the request has no terms, or a limit below 1")
@@ -153,8 +153,8 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 	return q.page(), nil
 }
 
-// list reads a page of heads, and keeps the live ones that may have posts before q.Before.
-// It skips pages without such heads.
+// list reads the late posts and a page of heads. It keeps the live heads that may have
+// posts before q.Before, and skips pages without any.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
 	read := 0
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }

@@ -67,9 +67,9 @@ type Segment struct {
 	Parts map[Part][]byte
 }
 
-// Build makes the index of posts with after < ID <= to. The order of docs and duplicates do
-// not matter. Build fails when ctx ends. It takes about 30 bytes of memory for each word of
-// each post.
+// Build makes the index of posts with after < ID <= to. Neither the order of docs nor
+// duplicates matter. Build fails when ctx ends. It takes about 30 bytes of memory for
+// each word of each post.
 func Build(ctx context.Context, level Level, after, to ID, docs []Doc) (*Segment, error) {
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b Doc) int { return a.ID.Compare(b.ID) })

@@ -13,8 +13,8 @@ const maxShards = 1024
 // shard is a range of words and the posts that have them, front-coded. Its body
 // is a sequence of:
 //
-//	byte     how many bytes the word shares with the one before (high half) and
-//	         how many follow (low half); 15 means 15 plus the varint that follows
+//	byte     how many bytes the word shares with the previous one (high half)
+//	         and how many follow (low half); 15 means 15 plus the varint that follows
 //	bytes    the rest of the word
 //	varint   2·n: the post n alone has it;
 //	         1: a bitmap follows, of a bit for each post;
