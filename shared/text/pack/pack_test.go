@@ -80,7 +80,7 @@ func TestBombs(t *testing.T) {
 	}
 	justOver := known.EncodeAll(make([]byte, Most+1), nil)
 	roundTrip(t, []byte("warm"))
-	for name, packed := range map[string][]byte{"its size told": told.Bytes(), "its size untold": untold.Bytes(), "just over": justOver} {
+	for name, packed := range map[string][]byte{"frame that states its size": told.Bytes(), "frame without its size": untold.Bytes(), "frame of one byte too many": justOver} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		text, err := Unpack(packed)

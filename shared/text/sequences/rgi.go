@@ -57,7 +57,7 @@ func Emoji(cluster string) (full string, ok bool) {
 var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
 
 // fold replaces the first skin tone, wherever it occurs, by the lightest one, and any
-// other tone by the second-lightest. Then the file lists only 350 of the 2035 emoji with
+// other tone by the second-lightest. So rgi.txt lists only 350 of the 2035 emoji with
 // skin tones. Equal and different tones give different results, because some pairs exist
 // only with two different tones (🫱🏻‍🫲🏿).
 func fold(s string) (folded string, tones []rune) {

@@ -2,5 +2,5 @@
 // emoji recommended for general interchange, variation sequences, and the
 // places where a joiner changes what is shown.
 //
-// Its data are text files. The program beside a file writes it.
+// Its data are text files, each written by the program beside it.
 package sequences

@@ -29,7 +29,7 @@ const firstHan = 0xe0100
 // span is a range of code points.
 type span struct{ first, last rune }
 
-// forms holds the number of forms of consecutive Han characters, from first on: a digit of
+// forms tells how many forms consecutive Han characters have, from first on: one digit of
 // base 36 for each.
 type forms struct {
 	first  rune

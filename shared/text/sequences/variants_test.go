@@ -34,7 +34,7 @@ func TestVaries(t *testing.T) {
 		{"the last code point", '\U0010ffff', 0xe0100, false},
 	} {
 		if got := Varies(c.base, c.selector); got != c.want {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+			t.Errorf("Varies of %s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestJoinerShows(t *testing.T) {
 		{"not UTF-8 around", nonJoiner, "\xff", "\xff", false},
 	} {
 		if got := JoinerShows(c.joiner, c.before, c.after); got != c.want {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+			t.Errorf("JoinerShows, %s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }
