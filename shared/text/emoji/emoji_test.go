@@ -153,7 +153,7 @@ func FuzzIdentity(f *testing.F) {
 			t.Errorf("Identity(%+q) = %+q, and Identity of that = %+q, %v, want the same", s, got, again, err)
 		}
 		if n := uniseg.GraphemeClusterCount(got); n < 1 || n > MaxIdentity || len(s) > maxBytes {
-			t.Errorf("Identity(%+q) has %d clusters, want 1 to %d", s, n, MaxIdentity)
+			t.Errorf("Identity(%+q) accepted %d bytes, and returned %d clusters; want at most %d bytes, 1 to %d clusters", s, len(s), n, maxBytes, MaxIdentity)
 		}
 	})
 }
