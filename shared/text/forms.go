@@ -60,8 +60,8 @@ var formsByFirst = func() (by [256][]form) {
 	return by
 }()
 
-// ownForm is a credential of this service or of its agents. Its prefix is enough to
-// recognise it, even after a letter. Its body may be broken across lines.
+// ownForm is a credential of this service or of its agents. It is
+// found even after a letter, and its body may be broken across lines.
 type ownForm struct {
 	kind, prefix, more string
 	min                int

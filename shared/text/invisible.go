@@ -15,7 +15,7 @@ import (
 // readers of bytes. Ten in 4000 characters carry fewer bits than 26 letters.
 //
 // White space, letters that look alike, and choices such as between two emoji can still
-// hide information. To refuse them would refuse plain writing.
+// hide information. Refusing these would refuse plain writing.
 const InvisibleMost = 10
 
 // A visibility says what people see of a character.

@@ -25,9 +25,9 @@ var (
 	rule = regexp.MustCompile("(?s)\nid = \"([^\"]+)\".*?\nregex = '''(.*?)'''")
 	// ours matches the names of rules that are left out.
 	ours = regexp.MustCompile(`^(aws-access|anthropic-|gcp-|github-|gitlab-pat|gitlab-session|huggingface-access|jwt|npm-|openai-|private-key|pypi-|slack-[^w]|stripe-)|public|test|bedrock|nuget|teams-webhook`)
-	// also matches the names of rules that are taken despite their short literal, because
+	// short matches the names of rules that are taken despite their short literal, because
 	// nothing else has their form.
-	also = regexp.MustCompile(`^(databricks-|easypost-|slack-webhook)`)
+	short = regexp.MustCompile(`^(databricks-|easypost-|slack-webhook)`)
 )
 
 func main() {
@@ -54,7 +54,7 @@ func main() {
 		}
 		for _, one := range alternatives(parsed) {
 			literal, expr := begin(one)
-			if strings.ContainsAny(literal, "-_.~") && len(literal) >= 3 || len(literal) >= 8 || literal != "" && also.MatchString(m[1]) {
+			if strings.ContainsAny(literal, "-_.~") && len(literal) >= 3 || len(literal) >= 8 || literal != "" && short.MatchString(m[1]) {
 				expr = strings.NewReplacer("ſ", "", "\u212a", "").Replace(expr) // (?i) folds them into s and k
 				fmt.Printf("%s\t%s\t%s\n", strings.ReplaceAll(m[1], "-", " "), strings.ToLower(literal), expr)
 			}
