@@ -13,7 +13,7 @@ import (
 // only the newest.
 const (
 	stemsMost = 40  // stems of the text
-	partsMost = 200 // shards: two concurrent calls of the table
+	partsMost = 200 // shards, read in two concurrent calls of the table
 )
 
 // Likes holds the posts that share the most with a text.

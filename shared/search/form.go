@@ -19,7 +19,7 @@ var form = struct {
 	merged:   4 << 20, // 1 KB a post, several times what long posts need
 	shard:    3900,    // with its keys and names an item of 4 KB: one read unit
 	chunk:    256,     // some 3 KB of IDs
-	recent:   128,     // the newest 350 000 posts
+	recent:   128,     // the newest 350 000 posts, about
 	batch:    100,     // one call of the table
 	late:     5,       // a post and its counters are 1.5 read units
 	units:    48,      // 24 read units; a page takes about 30 in all

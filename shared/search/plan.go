@@ -8,7 +8,7 @@ import (
 // State is the input of [State.Next].
 type State struct {
 	Heads  []Listed // the newest
-	Oldest []ID     // at most SealMost.Size() posts after the last segment, oldest first
+	Oldest []ID     // at most SealMost.Size() posts newer than all segments, oldest first
 	Late   []ID     // late posts
 	Missed []ID     // late posts that the segment for their IDs lacks
 	Now    time.Time

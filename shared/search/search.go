@@ -284,8 +284,8 @@ func (q *query[P]) promising() []Part {
 }
 
 // rest searches all other segments. It looks first for the term with the fewest shards, and
-// then for the other terms in segments that have that term. It leaves segments that cost
-// too much to the next page. If the other terms cost too much even in the first segment,
+// then for the other terms in segments that have that term. Segments that cost too much
+// are left to the next page. If the other terms cost too much even in the first segment,
 // fetch reads posts that have the first term, and checks them.
 func (q *query[P]) rest(ctx context.Context) error {
 	if q.enough() {

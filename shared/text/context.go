@@ -65,7 +65,8 @@ func is32Bytes(s string) bool {
 	return false
 }
 
-// mixed reports whether s has lower case, upper case and digits, as long random base64 has.
+// mixed reports whether s looks random and has lower case, upper case and digits, as long
+// base64 has.
 func mixed(s string) bool {
 	return generated(s) && strings.ContainsAny(s, "0123456789") &&
 		strings.ToLower(s) != s && strings.ToUpper(s) != s

@@ -30,7 +30,7 @@ const (
 // invisibles judges the characters of a text from its beginning on.
 type invisibles struct {
 	s        string
-	begin    int  // index of the last character that is not joined to the character before it
+	begin    int  // where the last sequence may begin
 	looked   bool // whether a sequence that starts at begin was looked for
 	end      int  // end of the last sequence; the characters before end show
 	selected bool // whether an emoji's presentation was selected

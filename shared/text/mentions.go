@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMentions bounds the mentions of a text that count.
+// MaxMentions bounds how many mentions of a text count.
 const MaxMentions = 10
 
 // Mentions returns the first [MaxMentions] distinct handles that s names as

@@ -17,7 +17,7 @@ type Ideas struct{ shelf }
 // OfIdeas returns the index of ideas.
 func OfIdeas(a *app.App) Ideas { return Ideas{shelf{a, tables.SearchIdeas}} }
 
-// FoundIdea is a search result: an idea and its numbers.
+// FoundIdea is a search result: an idea and its counters.
 type FoundIdea struct {
 	Idea     tables.Idea
 	Counters tables.IdeaCounters
