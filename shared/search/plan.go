@@ -12,7 +12,7 @@ type State struct {
 	Late   []ID     // late posts
 	Missed []ID     // late posts that the segment for their IDs lacks
 	Now    time.Time
-	Most   Level // merges into a higher level are left to another call of Tend
+	Most   Level // segments of a higher level are left to another call of Tend
 }
 
 // SealMost is the highest level that posts are sealed into directly. A Lambda function with
@@ -58,10 +58,7 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 		break
 	}
 	if step, ok := merge(spans); ok {
-		if step.Level > s.Most {
-			return Step{}, s.Now, false
-		}
-		return step, due, true
+		return s.atMost(step, due)
 	}
 	soon := func(at time.Time) {
 		if due.IsZero() || at.Before(due) {
@@ -70,7 +67,7 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 	}
 	for _, sp := range spans {
 		if count(s.Missed, sp.has) >= form.sizes[0] {
-			return Step{Build: true, Level: sp.Level, After: sp.After, To: sp.To}, due, true
+			return s.atMost(Step{Build: true, Level: sp.Level, After: sp.After, To: sp.To}, due)
 		}
 		if judged := sp.At.Add(grace); s.Now.Before(judged) && slices.ContainsFunc(s.Late, sp.has) {
 			soon(judged)
@@ -88,6 +85,15 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 		}
 	}
 	return Step{Remove: remove}, due, len(remove) > 0
+}
+
+// atMost returns the results of Next for a step that builds a segment. A segment of a level
+// above Most is left to another call of [Tend], which is due now.
+func (s State) atMost(step Step, due time.Time) (Step, time.Time, bool) {
+	if step.Level > s.Most {
+		return Step{}, s.Now, false
+	}
+	return step, due, true
 }
 
 func count(ids []ID, those func(ID) bool) int {

@@ -70,6 +70,8 @@ func TestNext(t *testing.T) {
 		{"late, to be judged", State{Heads: row(0, 2, 16, 0), Late: ids(5, 5)}, 14, "", 15},
 		{"late, and missed", State{Heads: row(0, 2, 16, 0), Missed: ids(1, 15)}, 9000, "", 0},
 		{"too many missed", State{Heads: append(row(0, 2, 16, 0), seg(0, 32, 90, true, 0)), Missed: ids(40, 55)}, 9000, "build 0 from 32 to 90", 0},
+		{"too many missed in a segment of the last level", State{Heads: row(2, 1, 4096, 0), Missed: ids(40, 55)}, 9000, "build 2 from 0 to 4096", 0},
+		{"too many missed in a segment of the last level, left to other calls", State{Heads: row(2, 1, 4096, 0), Missed: ids(40, 55), Most: SealMost}, 9000, "", 9000},
 		{"a segment below a gap in the list", State{Heads: []Listed{seg(0, 64, 80, true, 0), seg(0, 16, 32, true, 0)}}, 9000, "", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {

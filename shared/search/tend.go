@@ -14,9 +14,9 @@ const (
 	stepsFew  = 8
 )
 
-// Tend seals posts, and merges and removes segments, in a bounded number of steps. It
-// leaves merges into a level above most to other calls. due is when there is more to do
-// even if no post arrives. It may be past, and is zero if there will be nothing.
+// Tend seals posts, and merges, rebuilds and removes segments, in a bounded number of
+// steps. It leaves segments of a level above most to other calls. due is when there is more
+// to do even if no post arrives. It may be past, and is zero if there will be nothing.
 //
 // Tend may stop anywhere or run concurrently. The next call finishes its steps.
 func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due time.Time, err error) {
