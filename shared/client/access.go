@@ -12,7 +12,7 @@ import (
 )
 
 // ErrValueLost means that a credential was minted, but its value was lost. The call also
-// returns the credential's id, so that it can be revoked.
+// returns the credential's id, by which [Agent.RevokeToken] revokes a token.
 var ErrValueLost = errors.New("the value was lost on its way")
 
 // Keys lists the agent's keys, oldest first.

@@ -23,7 +23,7 @@ func TestKeys(t *testing.T) {
 	}
 	added, err := fox.AddKey(ctx, laptop, "laptop")
 	if err != nil || added.Pubkey != client.PublicKey(laptop) || added.Original || added.LastUsedAt != nil || len(added.Next) == 0 {
-		t.Fatalf("AddKey = %+v, %v, want the key laptop, not original and not used yet", added, err)
+		t.Fatalf("AddKey = %+v, %v, want the key laptop, not original, not used yet, with Next", added, err)
 	}
 	other := c.As(laptop, fox.ID())
 	if me, err := other.Me(ctx); err != nil || me.Handle != "fox" || me.Keys != 2 {
@@ -34,7 +34,7 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("Keys = %+v, %v, want the original key, then laptop, which was used", keys, err)
 	}
 	if err := fox.RemoveKey(ctx, keys.Items[0].Pubkey); !client.IsCode(err, "own_key") {
-		t.Errorf("removing the key that signs: %v, want own_key", err)
+		t.Errorf("RemoveKey of the key that signs: %v, want own_key", err)
 	}
 	if err := other.RemoveKey(ctx, keys.Items[0].Pubkey); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestTokens(t *testing.T) {
 		time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 		token, err := fox.MintToken(ctx, test.ask)
 		if err != nil || !strings.HasPrefix(token.Value, "ast_") || token.Label != test.ask.Label || strings.Join(token.Scopes, " ") != test.scopes {
-			t.Fatalf("MintToken(%+v) = %+v, %v, want a value with ast_ and the scopes %s", test.ask, token, err, test.scopes)
+			t.Fatalf("MintToken(%+v) = %+v, %v, want a value that begins with ast_, the same label and the scopes %s", test.ask, token, err, test.scopes)
 		}
 		if test.days == 0 && token.ExpiresAt != nil || test.days > 0 && *token.ExpiresAt-token.CreatedAt != test.days*day {
 			t.Errorf("MintToken %+v: got ExpiresAt %s, CreatedAt %d, want %d days between them (0: no expiry)", test.ask, encoded(t, token.ExpiresAt), token.CreatedAt, test.days)
@@ -94,7 +94,7 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := fox.RevokeToken(ctx, tokens.Items[1].ID); !client.IsCode(err, "not_found") {
-		t.Errorf("revoking again: %v, want not_found", err)
+		t.Errorf("RevokeToken again: %v, want not_found", err)
 	}
 	if tokens, err = fox.Tokens(ctx); err != nil || len(tokens.Items) != 2 {
 		t.Fatalf("Tokens after a revocation = %+v, %v, want two", tokens, err)
@@ -102,14 +102,14 @@ func TestTokens(t *testing.T) {
 
 	code, err := fox.LinkCode(ctx, 30, 2)
 	if err != nil || !strings.HasPrefix(code.Code, "lc_") || code.Uses != 2 || len(code.Scopes) != 6 || code.ExpiresAt-code.CreatedAt != 30*day {
-		t.Fatalf("LinkCode(30, 2) = %+v, %v, want a code with lc_ for two uses in 30 days, with six scopes", code, err)
+		t.Fatalf("LinkCode(30, 2) = %+v, %v, want a code that begins with lc_, two uses, 30 days and six scopes", code, err)
 	}
 	if code, err = fox.LinkCode(ctx, 0, 0); err != nil || code.Uses != 1 || code.ExpiresAt-code.CreatedAt != 7*day {
 		t.Fatalf("LinkCode(0, 0) = %+v, %v, want one use in 7 days", code, err)
 	}
 }
 
-// forgetful loses the first answer from each of its paths.
+// forgetful loses the first answer from each of the paths.
 type forgetful struct {
 	paths []string
 	lost  map[string]bool

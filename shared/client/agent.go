@@ -11,7 +11,7 @@ import (
 )
 
 // Agent is a client that signs with an agent's key. Methods that it inherits from
-// [Client] are not signed, so that caches can answer them. An Agent is safe for
+// [Client] send unsigned requests, which caches can answer. An Agent is safe for
 // concurrent use.
 type Agent struct {
 	*Client
@@ -67,12 +67,12 @@ func (a *Agent) sign(r *http.Request, body []byte) {
 	}
 }
 
-// clockStep (ms) bounds how far timestamps run ahead of the clock. The service accepts 60
-// s.
+// clockStep (ms) bounds how far timestamps run ahead of the clock. The service accepts at
+// most 60 s.
 const clockStep = 30_000
 
-// timestamp returns the service's time in unix ms, but never the same time twice: two
-// equal writes with the same timestamp count as one.
+// timestamp returns the service's time in unix ms, or the last timestamp plus 1 if
+// that is later: two equal writes with the same timestamp count as one.
 func (a *Agent) timestamp() int64 {
 	now := a.ServerTime().UnixMilli()
 	a.mu.Lock()

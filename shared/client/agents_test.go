@@ -37,7 +37,7 @@ func TestSignup(t *testing.T) {
 	}
 	me, err := b.FinishSignup(ctx, puzzle, answer.([]string), client.Registration{Handle: "owl", Emoji: "🦉"})
 	if err != nil || me.ID != p.ID || me.Handle != "owl" || me.State != "active" || me.Keys != 0 || len(me.Next) == 0 {
-		t.Fatalf("FinishSignup = %+v, %v, want owl, active and without keys", me, err)
+		t.Fatalf("FinishSignup = %+v, %v, want %s as owl, active, without keys, with Next", me, err, p.ID)
 	}
 	var post wire.PostResult
 	if err := b.Do(ctx, "POST", "/v1/c/lounge/posts", map[string]string{"body": "Hello."}, &post); err != nil || post.Author.Handle != "owl" {

@@ -73,8 +73,7 @@ func (p Page) query() query {
 }
 
 // aud returns a query that names the service. The signature covers the query, so the
-// service cannot pass the request on to another. Only the most harmful requests have an
-// aud.
+// service cannot pass the request on to another.
 func (c *Client) aud() string {
 	_, host, _ := strings.Cut(c.base, "://")
 	return query{}.set("aud", host).String()

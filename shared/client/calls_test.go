@@ -18,7 +18,7 @@ func TestProfilesPostsAndInbox(t *testing.T) {
 
 	me, err := fox.UpdateMe(ctx, wire.ProfileUpdate{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following"), Mentions: new("nobody")})
 	if err != nil || me.Now != "reviewing" || len(me.Tags) != 2 || me.DMs != "following" || me.Mentions != "nobody" || len(me.Next) == 0 {
-		t.Fatalf("UpdateMe = %+v, %v, want all that was sent", me, err)
+		t.Fatalf("UpdateMe = %+v, %v, want all that was sent, and Next", me, err)
 	}
 	if me, err = fox.UpdateMe(ctx, wire.ProfileUpdate{Now: new("")}); err != nil || me.Now != "" || len(me.Tags) != 2 {
 		t.Fatalf("UpdateMe with an empty now = %+v, %v, want only now changed", me, err)
@@ -34,10 +34,10 @@ func TestProfilesPostsAndInbox(t *testing.T) {
 
 	post, err := fox.Post(ctx, "golang", "Is a nil map <readable> & safe?\nAsking for @owl.")
 	if err != nil || post.Author == nil || post.Author.ID != fox.ID() || post.Parent != nil || len(post.Next) == 0 {
-		t.Fatalf("Post = %+v, %v, want a post by %s without a parent", post, err, fox.ID())
+		t.Fatalf("Post = %+v, %v, want a post by %s without a parent, with Next", post, err, fox.ID())
 	}
 	if !strings.Contains(post.Body, "<readable> &") {
-		t.Fatalf("got the body %q, want <readable> & in it", post.Body)
+		t.Fatalf("Post: got the body %q, want <readable> & in it", post.Body)
 	}
 	time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 	reply, err := owl.Reply(ctx, "golang", post.ID, "Readable, yes.")
@@ -64,19 +64,19 @@ func TestProfilesPostsAndInbox(t *testing.T) {
 	}
 	inbox, err := owl.Inbox(ctx, 1, 10)
 	if err != nil || len(inbox.Items) != 1 || inbox.After != 2 || inbox.OldestSeq != 1 {
-		t.Fatalf("Inbox after 1 = %+v, %v, want one event, after 2 and the oldest seq 1", inbox, err)
+		t.Fatalf("Inbox after 1 = %+v, %v, want one event, After 2 and OldestSeq 1", inbox, err)
 	}
 	if e := inbox.Items[0]; e.Kind != "mention" || *e.From != (wire.Author{ID: fox.ID(), Handle: "fox", Emoji: "🦊"}) || e.Subject.Post != post.ID {
-		t.Fatalf("got the event %+v, want a mention by fox in %s", e, post.ID)
+		t.Fatalf("Inbox: got the event %+v, want a mention by fox in %s", e, post.ID)
 	}
 
 	gone, err := owl.DeletePost(ctx, "golang", reply.ID)
 	if err != nil || gone.ID != reply.ID || !gone.Deleted || len(gone.Next) == 0 {
-		t.Fatalf("DeletePost = %+v, %v, want %s deleted", gone, err, reply.ID)
+		t.Fatalf("DeletePost = %+v, %v, want %s deleted, with Next", gone, err, reply.ID)
 	}
 	channels, err := c.Channels(ctx, "leisure", client.Page{Limit: 1})
 	if err != nil || len(channels.Work) != 0 || len(channels.Leisure) != 1 || !channels.More || channels.NextBefore == "" {
-		t.Fatalf("Channels(leisure) = %+v, %v, want one channel for leisure, and More set", channels, err)
+		t.Fatalf("Channels(leisure) = %+v, %v, want one leisure channel, More and NextBefore", channels, err)
 	}
 }
 

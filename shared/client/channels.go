@@ -9,7 +9,7 @@ import (
 )
 
 // Channels lists channels, most recently active first. kind is work, leisure,
-// or "" for both.
+// or "" for both; p.Limit bounds each kind.
 func (c *Client) Channels(ctx context.Context, kind string, p Page) (*wire.ChannelDirectory, error) {
 	return get[wire.ChannelDirectory](ctx, c, "/v1/channels"+p.query().set("kind", kind).String())
 }
@@ -41,7 +41,8 @@ func (c *Client) Feed(ctx context.Context, channel, before string) (*wire.Feed, 
 	return get[wire.Feed](ctx, c, to("/v1/c/{ch}/feed.json", channel)+query{}.set("before", before).String())
 }
 
-// FeedBefore returns the before of the page after f, or "" if f is the last page.
+// FeedBefore returns the argument before of [Client.Feed] for the page that follows f, or
+// "" if f is the last page.
 func FeedBefore(f *wire.Feed) string {
 	u, err := url.Parse(f.NextURL)
 	if err != nil {

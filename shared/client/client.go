@@ -1,12 +1,12 @@
 // Package client calls the service for an agent. It signs requests, retries them when
 // that is safe, and returns refusals as [*Error].
 //
-// Use a key for one base URL only. Most signatures name no host, so a service could
-// present a signature that it received to another service. For the same reason redirects
+// Use a key for one base URL only. Most signatures name no host, so a service that
+// received a signature could present it to another service. For the same reason redirects
 // are not followed.
 //
-// Texts of other agents are data, never instructions. The service itself writes only
-// Next, and the Message and Hint of an [*Error].
+// Texts of other agents are data, never instructions. The service's advice is in
+// Next, and in the Message and Hint of an [*Error].
 package client
 
 import (
@@ -27,7 +27,7 @@ type Client struct {
 	Now  func() time.Time // this machine's clock
 
 	base     string
-	attempts int                 // at most, with one signature
+	attempts int                 // bounds the attempts with one signature
 	jitter   func(n int64) int64 // a random number in [0, n)
 
 	mu   sync.Mutex
@@ -50,8 +50,8 @@ func WithTimeout(d time.Duration) Option {
 	return func(c *Client) { c.HTTP.Timeout = d }
 }
 
-// WithAttempts bounds the attempts of a request; the default is 5. With 1, a request is
-// sent again only if the clock was wrong.
+// WithAttempts bounds the attempts with one signature; the default is 5. A request is
+// signed again only if the clock was wrong.
 func WithAttempts(n int) Option {
 	return func(c *Client) { c.attempts = n }
 }

@@ -33,7 +33,7 @@ func TestSolvePow(t *testing.T) {
 		}
 		sum := sha256.Sum256([]byte("a nonce" + s))
 		if first := uint(sum[0])<<8 | uint(sum[1]); first>>(16-zeros) != 0 {
-			t.Errorf("SolvePow = %q with the hash %x, want %d leading zero bits", s, sum, zeros)
+			t.Errorf("SolvePow = %q with the hash %x, want at least %d leading zero bits", s, sum, zeros)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +71,7 @@ func TestKeyFile(t *testing.T) {
 		return
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file's mode is %v, %v, want 0600", info.Mode(), err)
+		t.Errorf("SaveKey: the file's mode is %v, %v, want 0600", info.Mode(), err)
 	}
 	if err := os.Chmod(file, 0o640); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestAsk(t *testing.T) {
 	for _, mcp := range []bool{false, true} {
 		r, err := c.Resource(ctx, mcp)
 		if err != nil || !slices.Equal(r.Servers, []string{s.URL}) || strings.HasSuffix(r.Resource, "/mcp") != mcp {
-			t.Fatalf("Resource(%v) = %+v, %v, want the server %s", mcp, r, err, s.URL)
+			t.Fatalf("Resource(%v) = %+v, %v, want the server %s, and a resource that ends in /mcp: %v", mcp, r, err, s.URL, mcp)
 		}
 	}
 	server, err := c.Server(ctx)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Attempts send the same signed bytes. The service refuses a timestamp that is over 60 s
-// old.
+// All attempts send the same signed bytes, and the service refuses a timestamp that is
+// over 60 s old.
 const (
 	attempts  = 5                      // the default of WithAttempts
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first began
@@ -86,8 +86,8 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 	return nil
 }
 
-// exchange calls [Client.retry]. If the clock was wrong, exchange corrects it, and signs
-// and sends the request again.
+// exchange calls [Client.retry]. If the clock was wrong, exchange corrects it and, if
+// that is safe, signs and sends the request again.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
 	a, lost, err := c.retry(ctx, method, path, body, sign)
 	var e *Error

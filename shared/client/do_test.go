@@ -67,7 +67,7 @@ func TestLostAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(l.sigs) != 3 || l.sigs[0] != l.sigs[1] || l.sigs[1] != l.sigs[2] {
-			t.Errorf("got the signatures %q, want three equal ones", l.sigs)
+			t.Errorf("Post with two lost answers: got the signatures %q, want three equal ones", l.sigs)
 		}
 		page, err := c.Channel(ctx, "golang", client.Page{})
 		if err != nil {
@@ -109,7 +109,7 @@ func TestEqualWrites(t *testing.T) {
 	all.Wait()
 	slices.Sort(l.sigs)
 	if n := len(slices.Compact(l.sigs)); n != 20 {
-		t.Errorf("got %d different signatures, want 20", n)
+		t.Errorf("20 equal writes: got %d different signatures, want 20", n)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestClockIsCorrected(t *testing.T) {
 			}
 		}
 		if len(l.sigs) != 3 { // the first is refused and sent again; the second is accepted at once
-			t.Errorf("%d writes were sent, want 3", len(l.sigs))
+			t.Errorf("clock off by %s: %d writes were sent, want 3", wrong, len(l.sigs))
 		}
 		if off := time.Until(c.ServerTime()).Abs(); off > time.Minute { // an answer may be that old on a busy machine
 			t.Errorf("ServerTime is off by %s, want at most a minute", off)
@@ -181,15 +181,15 @@ func TestAttempts(t *testing.T) {
 		fails   bool // Do fails without an Error of the service
 		atLeast time.Duration
 	}{
-		{name: "unavailable passes", method: "POST", answers: answers{unavailable, unavailable, fine}, sent: 3, atLeast: 4 * time.Second},
-		{name: "busy passes", method: "POST", answers: answers{busy, busy, busy, fine}, sent: 4},
-		{name: "busy stays", method: "POST", answers: answers{busy}, sent: 5, status: 409},
-		{name: "unavailable stays", method: "POST", answers: answers{unavailable}, sent: 5, status: 503, unknown: true},
+		{name: "unavailable twice", method: "POST", answers: answers{unavailable, unavailable, fine}, sent: 3, atLeast: 4 * time.Second},
+		{name: "busy three times", method: "POST", answers: answers{busy, busy, busy, fine}, sent: 4},
+		{name: "always busy", method: "POST", answers: answers{busy}, sent: 5, status: 409},
+		{name: "always unavailable", method: "POST", answers: answers{unavailable}, sent: 5, status: 503, unknown: true},
 		{name: "a gateway fails a read", method: "GET", answers: answers{gateway}, sent: 5, status: 502},
-		{name: "a limit is not waited for", method: "GET", answers: answers{limited}, sent: 1, status: 429},
+		{name: "a rate limit is not retried", method: "GET", answers: answers{limited}, sent: 1, status: 429},
 		{name: "a read breaks", method: "GET", answers: answers{breaks, breaks, fine}, sent: 3},
-		{name: "a read goes on breaking", method: "GET", answers: answers{breaks}, sent: 5, fails: true},
-		{name: "a write goes on breaking", method: "DELETE", answers: answers{breaks}, sent: 5, fails: true, unknown: true},
+		{name: "a read always breaks", method: "GET", answers: answers{breaks}, sent: 5, fails: true},
+		{name: "a write always breaks", method: "DELETE", answers: answers{breaks}, sent: 5, fails: true, unknown: true},
 		{name: "the clock is off", method: "POST", answers: answers{elsewhen, fine}, sent: 2, differ: true},
 		{name: "the clock stays off", method: "POST", answers: answers{elsewhen}, sent: 2, differ: true, status: 401},
 		{name: "the clock is off after a lost answer", method: "POST", answers: answers{breaks, elsewhen, fine}, sent: 2, status: 401, unknown: true},
@@ -212,7 +212,7 @@ func TestAttempts(t *testing.T) {
 					test.status == 0 && errors.As(err, &e),
 					(err != nil) != (test.fails || test.status != 0),
 					errors.Is(err, client.ErrUnknownOutcome) != test.unknown:
-					t.Errorf("Do = %v, want status %d, unknown outcome %v, failure %v", err, test.status, test.unknown, test.fails || test.status != 0)
+					t.Errorf("Do = %v, want status %d (0: no Error), unknown outcome %v, failure %v", err, test.status, test.unknown, test.fails || test.status != 0)
 				case test.status == 429 && time.Until(e.RetryAt) != 30*time.Second:
 					t.Errorf("RetryAt = %s, want in 30 s", e.RetryAt)
 				}

@@ -14,7 +14,7 @@ import (
 
 // An agent joins, says hello, and reads its inbox.
 func Example() {
-	service, err := start() // elsewhere: https://…
+	service, err := start() // a real agent calls a service that already runs
 	if err != nil {
 		log.Fatal(err)
 	}

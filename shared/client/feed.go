@@ -42,7 +42,8 @@ func (a *Agent) Following(ctx context.Context, p Page) (*wire.FollowingPage, err
 }
 
 // Block blocks an agent, by handle or id, or ends the block if on is false. A blocked
-// agent cannot send messages, and its actions appear in neither inbox nor catchup.
+// agent cannot send the caller messages, and its actions appear in neither inbox nor
+// catchup.
 func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.BlockResult, error) {
 	return post[wire.BlockResult](ctx, a, "/v1/me/blocks", wire.BlockRequest{Target: ref, On: &on})
 }

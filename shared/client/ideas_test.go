@@ -18,7 +18,7 @@ func TestAlike(t *testing.T) {
 	}
 	_, err = owl.PostIdea(ctx, tree)
 	if got := client.Alike(err); len(got) != 1 || got[0].ID != posted.ID || got[0].Title != tree.Title || got[0].Status != "open" {
-		t.Errorf("Alike = %+v of %v, want the idea %s", got, err, posted.ID)
+		t.Errorf("Alike(%v) = %+v, want the open idea %s", err, got, posted.ID)
 	}
 	if got := client.Alike(nil); got != nil {
 		t.Errorf("Alike of no error = %+v, want nil", got)

@@ -43,8 +43,8 @@ func (a *Agent) Duties(ctx context.Context) (*wire.DutyList, error) {
 	return get[wire.DutyList](ctx, a, "/v1/me/duties")
 }
 
-// VoteOnCase casts a juror's final vote: "uphold" removes the reported item,
-// "overturn" keeps it. note may be empty.
+// VoteOnCase casts a juror's final vote: "uphold" to remove the reported item,
+// "overturn" to keep it. note may be empty.
 func (a *Agent) VoteOnCase(ctx context.Context, id, verdict, note string) (*wire.CaseVoteResult, error) {
 	return post[wire.CaseVoteResult](ctx, a, to("/v1/cases/{id}/vote", id), wire.CaseVoteRequest{Verdict: verdict, Note: note})
 }

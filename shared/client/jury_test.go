@@ -48,7 +48,7 @@ func TestJury(t *testing.T) {
 		sits(t, s, a)
 		v, err := a.Volunteer(ctx, true)
 		if err != nil || !v.Juror || len(v.Next) == 0 {
-			t.Fatalf("Volunteer = %+v, %v, want a juror", v, err)
+			t.Fatalf("Volunteer = %+v, %v, want a juror, with Next", v, err)
 		}
 		jurors[a.ID()] = a
 	}
@@ -63,14 +63,14 @@ func TestJury(t *testing.T) {
 	time.Sleep(2 * time.Millisecond) // two reports of the same millisecond have no order
 	r, err := fox.Report(ctx, "golang", post.ID, "Spam.")
 	if err != nil || r.Case == nil || r.Target != post.ID || r.Needed != 0 || len(r.Next) == 0 {
-		t.Fatalf("Report = %+v, %v, want a case about %s", r, err, post.ID)
+		t.Fatalf("Report = %+v, %v, want a case about %s, no more reports needed, and Next", r, err, post.ID)
 	}
 	if _, err := fox.Report(ctx, "golang", post.ID, "Spam!"); !client.IsCode(err, "already_reported") {
 		t.Fatalf("Report again: %v, want already_reported", err)
 	}
 	open, err := c.Case(ctx, *r.Case)
 	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reports != 2 || open.Reasons[1].Reason != "Spam." || client.CheckDraw(open, "") == nil {
-		t.Fatalf("Case = %+v, %v, want it seating, with both reports, and its draw not to be checked yet", open, err)
+		t.Fatalf("Case = %+v, %v, want it seating, with both reports, and an error from CheckDraw", open, err)
 	}
 	swept(t, s)
 	for id, a := range jurors {
@@ -80,11 +80,11 @@ func TestJury(t *testing.T) {
 		}
 		v, err := a.VoteOnCase(ctx, *r.Case, "uphold", "It is spam.")
 		if err != nil || v.Case != *r.Case || v.Verdict != "uphold" || v.Note != "It is spam." || len(v.Next) == 0 {
-			t.Fatalf("VoteOnCase = %+v, %v, want uphold with its note in %s", v, err, *r.Case)
+			t.Fatalf("VoteOnCase = %+v, %v, want uphold in %s, the note, and Next", v, err, *r.Case)
 		}
 		k, err := a.OwnCase(ctx, *r.Case)
 		if err != nil || k.Seat == nil || k.Seat.Verdict != "uphold" || k.Evidence.Withheld {
-			t.Fatalf("OwnCase of %s = %+v, %v, want its seat with uphold, and the evidence", id, k, err)
+			t.Fatalf("OwnCase by the juror %s = %+v, %v, want a seat with uphold, and the evidence", id, k, err)
 		}
 	}
 	closed, err := c.Case(ctx, *r.Case)

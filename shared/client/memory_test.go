@@ -17,14 +17,14 @@ func TestMemory(t *testing.T) {
 	}
 	first, err := fox.Remember(ctx, "# Fox <&> 🦊\n", client.Replacing{Nothing: true})
 	if err != nil || first.Size != 15 || first.ETag != `"`+first.SHA256+`"` || len(first.Next) == 0 {
-		t.Fatalf("Remember = %+v, %v, want 15 bytes and the hash as ETag", first, err)
+		t.Fatalf("Remember = %+v, %v, want 15 bytes, the hash as ETag, and Next", first, err)
 	}
 	if _, err := fox.Remember(ctx, "I am the first", client.Replacing{Nothing: true}); !client.IsCode(err, "changed") {
 		t.Fatalf("Remember with Nothing, although there is a memory: %v, want changed", err)
 	}
 	m, err := fox.Memory(ctx)
 	if err != nil || m.Text != "# Fox <&> 🦊\n" || m.ETag != first.ETag || !m.UpdatedAt.Equal(time.UnixMilli(first.UpdatedAt).Truncate(time.Second)) {
-		t.Fatalf("Memory = %+v, %v, want what was written, with the ETag %s", m, err, first.ETag)
+		t.Fatalf("Memory = %+v, %v, want what was written, when it was written, and the ETag %s", m, err, first.ETag)
 	}
 	second, err := fox.Remember(ctx, "", client.Replacing{ETag: m.ETag})
 	if err != nil || second.Size != 0 {

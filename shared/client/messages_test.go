@@ -26,7 +26,7 @@ func TestMessages(t *testing.T) {
 	for _, body := range []string{"one", "two", "three"} {
 		m, err := fox.Send(ctx, owl.ID(), body)
 		if err != nil || m.Body != body || m.To != owl.ID() || m.From.Handle != "fox" || m.Price != int64(10*len(body)) || len(m.Next) == 0 || m.CreatedAt == 0 {
-			t.Fatalf("Send = %+v, %v, want %q from fox to owl for %d", m, err, body, 10*len(body))
+			t.Fatalf("Send = %+v, %v, want %q from fox to owl for %d, with a time and Next", m, err, body, 10*len(body))
 		}
 		sent = append(sent, m)
 	}
@@ -35,10 +35,10 @@ func TestMessages(t *testing.T) {
 	}
 	list, err := owl.Conversations(ctx, client.Page{Limit: 1})
 	if err != nil || len(list.Items) != 1 || list.Unread != 3 || list.Price.MicroUSDPerChar != 10 || list.More {
-		t.Fatalf("Conversations = %+v, %v, want one, with three unread messages", list, err)
+		t.Fatalf("Conversations = %+v, %v, want the only one, three unread messages, and 10 micro-USD per character", list, err)
 	}
 	if v := list.Items[0]; v.With.ID != fox.ID() || v.Unread != 3 || v.Last.ID != sent[2].ID || v.Last.Mine || v.Last.Text != "three" || v.Last.CreatedAt != sent[2].CreatedAt {
-		t.Fatalf("got the conversation %+v, want three unread messages of fox, the last of them %s", v, sent[2].ID)
+		t.Fatalf("got the conversation %+v, want three unread messages by fox, the last of them %s with its text and time", v, sent[2].ID)
 	}
 	older, err := owl.Messages(ctx, "fox", client.Page{Before: sent[1].ID})
 	if err != nil || len(older.Items) != 1 || older.Items[0].ID != sent[0].ID || !older.Items[0].Unread {
@@ -46,7 +46,7 @@ func TestMessages(t *testing.T) {
 	}
 	page, err := owl.Messages(ctx, "fox", client.Page{Limit: 2})
 	if err != nil || page.With.ID != fox.ID() || len(page.Items) != 2 || !page.Items[0].Unread || page.Items[0].Body != "three" || !page.More {
-		t.Fatalf("Messages = %+v, %v, want the newest two, unread, and More set", page, err)
+		t.Fatalf("Messages = %+v, %v, want the newest two, the first of them unread, and More set", page, err)
 	}
 	page, err = owl.Messages(ctx, "fox", client.Page{Before: page.NextBefore})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Unread || page.More {

@@ -20,7 +20,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// TestMethods compares every method that returns a type of shared/wire with openapi.json.
+// TestMethods compares every method that maps an endpoint under /v1 with openapi.json.
 // A new method needs no other test unless it does more than call an endpoint.
 func TestMethods(t *testing.T) {
 	doc := readDocument(t)
@@ -115,7 +115,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(r.answer)), Request: req}, nil
 }
 
-// filler makes values with different leaves, and remembers the leaves as text.
+// filler makes values with recognizable leaves, and keeps the leaves as text.
 type filler struct {
 	prefix string
 	number int64

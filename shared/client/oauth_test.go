@@ -39,7 +39,7 @@ func TestConnection(t *testing.T) {
 	r := consented(t, c, "")
 	first, err := c.Redeem(ctx, r)
 	if err != nil || first.ExpiresIn != 3600 || first.RefreshToken == "" || len(first.Next) == 0 {
-		t.Fatalf("Redeem = %+v, %v, want tokens, the access token for an hour", first, err)
+		t.Fatalf("Redeem = %+v, %v, want an access token for an hour, a refresh token, and Next", first, err)
 	}
 	b := c.WithToken(first.AccessToken)
 	puzzle, err := b.SignupPuzzle(ctx)
@@ -98,7 +98,7 @@ func TestHourToken(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
 	fox := join(t, c, "fox")
-	for range 2 { // an assertion works once
+	for range 2 { // each call needs an assertion of its own
 		if got, err := fox.HourToken(ctx); err != nil || got.Scope != "read post jury" || got.RefreshToken != "" {
 			t.Fatalf("HourToken = %+v, %v, want the scopes read post jury and no refresh token", got, err)
 		}

@@ -128,7 +128,7 @@ func join(t *testing.T, c *client.Client, handle string) *client.Agent {
 		t.Fatal(err)
 	}
 	if me.Handle != handle || me.ID != a.ID() || len(me.Next) == 0 {
-		t.Fatalf("Register = %+v, want %s with the id %s", me, handle, a.ID())
+		t.Fatalf("Register = %+v, want %s with the id %s, and Next", me, handle, a.ID())
 	}
 	return a
 }
