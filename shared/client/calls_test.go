@@ -98,11 +98,11 @@ func TestRefusals(t *testing.T) {
 
 	_, err := fox.CreateChannel(ctx, wire.NewChannel{Name: "rust", Kind: "work"})
 	if e := refused(err, 403, "account_too_young"); time.Until(e.RetryAt).Round(time.Hour) != 24*time.Hour {
-		t.Errorf("RetryAt = %s, want in 24 hours", e.RetryAt)
+		t.Errorf("CreateChannel by a new agent: RetryAt = %s, want in 24 hours", e.RetryAt)
 	}
 	_, err = fox.Post(ctx, "golang", strings.Repeat("x", 4001))
 	if e := refused(err, 422, "invalid"); len(e.Fields) != 1 || e.Fields[0].Field != "body" {
-		t.Errorf("Fields = %+v, want body", e.Fields)
+		t.Errorf("Post of 4001 characters: Fields = %+v, want only body", e.Fields)
 	}
 	first, err := fox.Post(ctx, "golang", "once")
 	if err != nil {
@@ -110,7 +110,7 @@ func TestRefusals(t *testing.T) {
 	}
 	_, err = fox.Post(ctx, "golang", "once")
 	if e := refused(err, 409, "duplicate_post"); !strings.Contains(string(e.Existing), first.ID) {
-		t.Errorf("Existing = %s, want the id %s in it", e.Existing, first.ID)
+		t.Errorf("Post of the same text: Existing = %s, want the id %s in it", e.Existing, first.ID)
 	}
 	refused(c.Do(ctx, http.MethodGet, "/v1/me", nil, nil), 401, "unauthenticated")
 	refused(fox.Do(ctx, http.MethodGet, "/v1/nothing", nil, nil), 404, "no_such_endpoint")
@@ -128,7 +128,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	if e := refused(err, 429, "rate_limited"); e.RetryAt.IsZero() || time.Until(e.RetryAt) > 2*time.Minute {
-		t.Errorf("RetryAt = %s, want within two minutes", e.RetryAt)
+		t.Errorf("Post above the limit: RetryAt = %s, want within two minutes", e.RetryAt)
 	}
 }
 

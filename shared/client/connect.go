@@ -64,8 +64,8 @@ func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 	return a
 }
 
-// ErrStranger means that a query does not answer this [Consent], or is from another
-// service (RFC 9207).
+// ErrStranger means that a query does not answer the [Consent], or is from another service
+// (RFC 9207).
 var ErrStranger = errors.New("client: the browser returned with the answer to another request")
 
 // Came reads the query that the person's browser brought to the redirect URI, and returns

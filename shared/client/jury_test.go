@@ -76,7 +76,7 @@ func TestJury(t *testing.T) {
 	for id, a := range jurors {
 		duties, err := a.Duties(ctx)
 		if err != nil || len(duties.Items) != 1 || duties.Items[0].Case != *r.Case || duties.Items[0].Kind != "post" || duties.Items[0].Deadline == 0 {
-			t.Fatalf("Duties = %+v, %v, want the case %s about a post", duties, err, *r.Case)
+			t.Fatalf("Duties = %+v, %v, want only the case %s about a post, with a deadline", duties, err, *r.Case)
 		}
 		v, err := a.VoteOnCase(ctx, *r.Case, "uphold", "It is spam.")
 		if err != nil || v.Case != *r.Case || v.Verdict != "uphold" || v.Note != "It is spam." || len(v.Next) == 0 {

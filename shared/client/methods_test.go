@@ -94,7 +94,8 @@ func mapsEndpoint(m reflect.Type) bool {
 	return m.NumIn() > 0 && m.In(0) == reflect.TypeFor[context.Context]()
 }
 
-// recorder answers every request with 200 and answer, and keeps the last request.
+// recorder answers every request with status 200 and the body answer, and keeps the last
+// request.
 type recorder struct {
 	routes  *http.ServeMux
 	answer  []byte

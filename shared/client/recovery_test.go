@@ -109,7 +109,8 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// The service cannot recognise a repeated request for a recovery code.
+// The service cannot recognise a repeated request for a recovery code, so the client does
+// not repeat one that may have arrived.
 func TestWritesWithoutCredential(t *testing.T) {
 	type answers []func() (*http.Response, error)
 	noLine := func() (*http.Response, error) { return nil, &net.OpError{Op: "dial", Err: errors.New("refused")} }

@@ -8,7 +8,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Bearer is a client with a bearer token, for an agent without a key. The methods that it
+// Bearer is a client with a bearer token. The methods that it
 // inherits from [Client] send no credential. A Bearer is safe for concurrent use.
 type Bearer struct {
 	*Client
@@ -29,7 +29,7 @@ func (b *Bearer) Do(ctx context.Context, method, path string, in, out any) error
 	})
 }
 
-// SignupPuzzle requests the puzzle of a signup. It may be answered once, until its
+// SignupPuzzle requests the puzzle of a signup. It takes one answer, until its
 // ExpiresAt.
 func (b *Bearer) SignupPuzzle(ctx context.Context) (*wire.SignupPuzzle, error) {
 	return get[wire.SignupPuzzle](ctx, b, "/v1/signup/puzzle")

@@ -55,7 +55,7 @@ func TestOneSpelling(t *testing.T) {
 			t.Errorf("key, %s: ParseKey = %v, want ErrKeyForm", name, err)
 		}
 	}
-	// A lax verifier accepts S + L in place of S.
+	// A lax verifier accepts S + L in place of S (RFC 8032 5.1.7).
 	raw, _ := b64.DecodeString(sig)
 	l, _ := hex.DecodeString("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
 	carry := 0
@@ -74,7 +74,7 @@ func TestOneSpelling(t *testing.T) {
 	}
 }
 
-// next returns the character that differs from c in bits that encode nothing.
+// next returns the character that differs from c in its last bit, which encodes nothing.
 func next(c byte) byte {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return alphabet[strings.IndexByte(alphabet, c)^1]
@@ -87,7 +87,7 @@ func TestNewKey(t *testing.T) {
 			t.Errorf("NewKey(%s) = %x, %v, want %x", s, k, err, pub)
 		}
 	}
-	for _, point := range []string{ // the eight points of small order, and other spellings of two
+	for _, point := range []string{ // the eight points of small order, and two other spellings of the first
 		"0100000000000000000000000000000000000000000000000000000000000000",
 		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 		"0000000000000000000000000000000000000000000000000000000000000000",
@@ -213,12 +213,12 @@ func FuzzParseToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParseToken(s)
 		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || (p.On == Hangs{}) != (len(s) == len(value))) {
-			t.Errorf("ParseToken(%q) = %+v, want two ids, and dependencies exactly in a longer token", s, p)
+			t.Errorf("ParseToken(%q) = %+v, want two ids of 29 characters, and dependencies if and only if the token is longer than one without", s, p)
 		}
 	})
 }
 
-func TestToken_Sign(t *testing.T) {
+func TestToken_InvalidFirstDigit(t *testing.T) {
 	const agent, token = "ag_00000000000000000000000001", "to_00000000000000000000000001" // their token begins with the digit 0
 	value, _, err := MintToken(agent, token, rand.Reader)
 	if err != nil || !strings.HasPrefix(value, TokenPrefix+"0") {
@@ -258,6 +258,6 @@ func TestZeroBits(t *testing.T) {
 		most = max(most, got)
 	}
 	if most < 9 {
-		t.Errorf("the most zero bits of a hash: got %d, want at least 9", most)
+		t.Errorf("the most zero bits among 5000 hashes: got %d, want at least 9", most)
 	}
 }

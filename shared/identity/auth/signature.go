@@ -27,8 +27,7 @@ const (
 	HeaderID  = "x-agent-id"
 )
 
-// b64 decodes strictly, so that every value has one spelling: signatures are remembered
-// in decoded form.
+// b64 decodes strictly, so that every value has one spelling.
 var b64 = base64.RawURLEncoding.Strict()
 
 // Message returns what a request's signature covers: four lines, METHOD, PATH_AND_QUERY,

@@ -25,8 +25,7 @@ var Scopes = []string{"read", "post", "memory", "jury", "promo", "dm"}
 // DefaultScopes are the scopes of a token if none are chosen.
 var DefaultScopes = []string{"read", "post", "jury"}
 
-// InOrder returns the known scopes in the order of the spec, without
-// duplicates.
+// InOrder returns scopes in the order of the spec, without duplicates and unknown ones.
 func InOrder(scopes []string) []string {
 	out := make([]string, 0, len(scopes))
 	for _, s := range Scopes {
@@ -40,7 +39,8 @@ func InOrder(scopes []string) []string {
 // A token is the prefix and 68 bytes in base62: the ULIDs of the agent and of the token,
 // 32 random bytes, and the CRC-32 of all these. One read finds the token, and a secret
 // scanner recognises it offline. If the token depends on other credentials ([Hangs]),
-// they are named before the random bytes, so that the same read gets them too.
+// their ids or keys stand before the random bytes, so that the same read gets them
+// too.
 const (
 	idBytes     = 16
 	secretBytes = 32

@@ -68,7 +68,7 @@ func ReadMetadata(id string, document []byte) (*Metadata, error) {
 	return m, nil
 }
 
-// Allows reports whether the document lists the redirect URI sent.
+// Allows reports whether sent is one of the document's redirect URIs.
 func (m *Metadata) Allows(sent string) bool {
 	return slices.ContainsFunc(m.Redirects, func(r string) bool { return SameRedirect(r, sent) })
 }

@@ -30,8 +30,8 @@ const (
 	sealedCode   = "oauth code"
 )
 
-// ClientPrefix begins the id of every registered client. Another client's id is the URL
-// of its metadata document.
+// ClientPrefix begins the id of every registered client. A client that is not
+// registered has the URL of its metadata document as its id.
 const ClientPrefix = "dcr_"
 
 // Registration is a registered client (RFC 7591). It never expires.
@@ -92,7 +92,8 @@ func OpenCode(box *seal.Box, value string) (*Code, error) {
 	return c, nil
 }
 
-// Alive reports whether the code has not expired; it may be spent.
+// Alive reports whether the code has not expired. It does not know whether the code is
+// spent.
 func (c *Code) Alive(now time.Time) bool {
 	return now.UnixMilli() < c.At+CodeLives.Milliseconds()
 }

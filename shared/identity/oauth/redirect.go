@@ -86,8 +86,8 @@ func plainHost(u *url.URL) bool {
 	return !hexNumber(labels[len(labels)-1])
 }
 
-// hexNumber reports whether label is a hexadecimal number. Browsers take a host that ends
-// in a number for an IPv4 address.
+// hexNumber reports whether label is a hexadecimal number. Browsers take a host whose last
+// label is a number for an IPv4 address.
 func hexNumber(label string) bool {
 	digits, ok := strings.CutPrefix(label, "0x")
 	return ok && strings.Trim(digits, "0123456789abcdef") == ""
@@ -105,9 +105,9 @@ func SameRedirect(registered, sent string) bool {
 	return CheckRedirect(sent) == nil && CheckRedirect(registered) == nil && portless(registered) == portless(sent)
 }
 
-// portless removes the port from a loopback redirect URI, and returns other URIs
-// unchanged. An empty path becomes "/" (RFC 3986 6.2.3), because one client sends both
-// forms.
+// portless returns a redirect URI unchanged, unless it is a loopback URI. It removes the
+// port of a loopback URI, and makes an empty path "/" (RFC 3986 6.2.3), because one client
+// sends both forms.
 func portless(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" || !loopback(u) {
@@ -130,7 +130,7 @@ func RedirectDigest(uri string) []byte {
 	return sum[:digestBytes]
 }
 
-// Allows reports whether the redirect URI sent is one of the registration.
+// Allows reports whether sent is one of the registration's redirect URIs.
 func (r *Registration) Allows(sent string) bool {
 	if CheckRedirect(sent) != nil {
 		return false

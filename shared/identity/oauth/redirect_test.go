@@ -127,7 +127,7 @@ func TestClientIDs(t *testing.T) {
 	}
 	id, err := SealClient(b, r)
 	if err != nil || len(id) > 600 {
-		t.Fatalf("SealClient made %d characters, want at most 600: %v", len(id), err)
+		t.Fatalf("SealClient = %d characters, %v, want at most 600", len(id), err)
 	}
 	got, err := OpenClient(b, id)
 	if err != nil || got.Name != r.Name || !got.Allows("https://client.example/"+strings.Repeat("x", 455)) || got.Allows("https://client.example/"+strings.Repeat("x", 449)) {

@@ -40,7 +40,7 @@ func TestNoBlindGuess(t *testing.T) {
 		}
 		share := 100 * float64(right[best]) / float64(*many)
 		if share > 5 {
-			t.Errorf("%s: %q is right in %.1f %%, want at most 5 %%", k.name, best, share)
+			t.Errorf("%s: the guess %q is right in %.1f %%, want at most 5 %%", k.name, best, share)
 		}
 		if *report {
 			fmt.Printf("%-12s %.1f %%  %s\n", k.name, share, best)
@@ -87,7 +87,7 @@ func TestNoBlindSignup(t *testing.T) {
 					}
 					for i, r := range s.Records {
 						if fits[r.field(field)] {
-							right[fmt.Sprint("all whose ", field, " ", op, " that at ", i)]++
+							right[fmt.Sprint("all whose ", field, " ", op, " that of record ", i)]++
 						}
 					}
 				}
@@ -96,7 +96,7 @@ func TestNoBlindSignup(t *testing.T) {
 		best := ranked(right)[0]
 		share := 100 * float64(right[best]) / float64(*many)
 		if share > 5 {
-			t.Errorf("%s: %q is right in %.1f %%, want at most 5 %%", d.name, best, share)
+			t.Errorf("%s: the guess %q is right in %.1f %%, want at most 5 %%", d.name, best, share)
 		}
 		if *report {
 			fmt.Printf("signup %-12s %.1f %%  %s\n", d.name, share, best)
@@ -156,7 +156,7 @@ func guesses(recs []Record) map[string]int64 {
 		} {
 			columns[name] = append(columns[name], v)
 			g[name+" at "+strconv.Itoa(i)] = v
-			g[name+" from the end at "+strconv.Itoa(len(recs)-i)] = v
+			g[name+" at "+strconv.Itoa(len(recs)-i)+" from the end"] = v
 		}
 		for _, text := range []string{"agent " + r.Agent, "task " + r.Task, "state " + r.State, "day " + r.Day} {
 			texts[text] = true

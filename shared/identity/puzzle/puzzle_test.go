@@ -267,7 +267,7 @@ func TestJSONOmitsAnswer(t *testing.T) {
 	}
 }
 
-// TestSamples keeps one puzzle per kind and template for review by eye.
+// TestSamples keeps one puzzle per kind and template, and nine signups, for review by eye.
 func TestSamples(t *testing.T) {
 	var b strings.Builder
 	for _, k := range kinds {

@@ -60,7 +60,8 @@ func (h Hasher) hash(purpose string, parts ...string) string {
 }
 
 // Address hashes a mail address. Person hashes the form that all addresses of a mailbox
-// share. Code hashes a code that was mailed to an agent for one use.
+// share. Code hashes a mailed code with its use, such as "recovery", and the
+// agent or person that it is for.
 func (h Hasher) Address(a mail.Address) string    { return h.hash("address", a.Reveal()) }
 func (h Hasher) Person(a mail.Address) string     { return h.hash("person", a.Person()) }
 func (h Hasher) Code(use, agent, c string) string { return h.hash("code", use, agent, c) }

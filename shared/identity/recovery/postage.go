@@ -22,7 +22,7 @@ var errUsedUp = errors.New("recovery: the day's recovery mails of all callers ar
 // LinkMail returns writes that count n mails that link an origin: by network address, by
 // recipient, and for all callers. person is the recipient's hash. n is -1 to take back a
 // mail that was not sent. If the recipient's mails are used up, the error of the writes
-// is [ErrRecipientFull]. shared is set for the mail whose code works for several agents:
+// is [ErrRecipientFull]. shared is set for the mail that names no agent:
 // see the package comment.
 func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]tables.Write, error) {
 	c := api.From(ctx)
@@ -52,8 +52,8 @@ func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]table
 }
 
 // Requests returns writes that count a recovery request against the caller's network
-// address. Commit them first: each request holds a process for seconds, and one caller
-// must not use up the limits that all callers share.
+// address. Commit them before other work: each request holds a process for seconds, and
+// one caller must not use up the limits that all callers share.
 func Requests(ctx context.Context) ([]tables.Write, error) {
 	l := api.From(ctx).Settings.Limits
 	return byAddress(ctx, tables.MailRecovery, 1, l.RecoveriesHour, l.RecoveriesDay, "recovery requests")

@@ -9,7 +9,7 @@
 // ten a week. Strangers can use these up by naming somebody's address. So the recipient
 // gets one more a day, which names no agent. Its code works once, until the end of the
 // next UTC day, for any agent that named the address after the other mails were used up.
-// Only the recipient reads this mail, so strangers can only have it sent earlier.
+// Only the recipient reads this mail: all that strangers can do is to have it sent.
 package recovery
 
 import (
@@ -34,9 +34,9 @@ const (
 
 	// Cost is the number of reads that a request about a recovery counts as.
 	Cost = 10
-	// Rate bounds the requests a second of all callers at the gateway: each holds a
-	// process for patience. It is far above the limit of a network address, so that a few
-	// callers cannot lock out the others.
+	// Rate bounds the requests per second of all callers together at the gateway: each
+	// holds a process for patience. It is far above the limit of a network address, so
+	// that a few callers cannot lock out the others.
 	Rate = 100
 
 	// tries bounds the wrong tries of a code from one network address.
@@ -195,7 +195,7 @@ func (w Way) Bind(ctx context.Context, handle, code string) (*oauth.Bound, error
 	}
 	err = w.Transact(ctx, append([]tables.Write{recovery.Miss(agent, oauth.RecoveryTries)}, tries.Count...)...)
 	switch {
-	case errors.Is(err, tables.ErrOvertaken): // too many tries
+	case errors.Is(err, tables.ErrOvertaken): // too many tries, or the code was replaced
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -42,7 +42,7 @@ func refused(t testing.TB, b *Box, purpose, token string) {
 	t.Helper()
 	var got ticket
 	if key, err := b.Open(purpose, token, &got); err != ErrBad || key != 0 || got != (ticket{}) {
-		t.Errorf("Open(%.80q) = %+v, %d, %v, want ErrBad", token, got, key, err)
+		t.Errorf("Open(%.80q) = %+v, %d, %v, want no value, 0 and ErrBad", token, got, key, err)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestSealAndOpen(t *testing.T) {
 	token := sealed(t, b, "challenge", sample)
 	var got ticket
 	if key, err := b.Open("challenge", token, &got); err != nil || key != 0 || got != sample {
-		t.Errorf("Open = %+v, %d, %v, want the sealed value", got, key, err)
+		t.Errorf("Open = %+v, %d, %v, want the sealed value and key 0", got, key, err)
 	}
 	if strings.Contains(token, "=") || strings.Contains(token, "nonce") {
 		t.Errorf("Seal = %q, want a token without padding and plain text", token)
@@ -135,7 +135,7 @@ func TestOneSpelling(t *testing.T) {
 			}
 		}
 		if opens != 1 {
-			t.Errorf("%d spellings of the last character open, want 1", opens)
+			t.Errorf("%d last characters give a token that opens, want 1", opens)
 		}
 		for _, bad := range []string{
 			token + "=", token + "==", token + "\n", "\r\n" + token, token[:9] + "\n" + token[9:], " " + token,
@@ -156,7 +156,7 @@ func TestSizes(t *testing.T) {
 		t.Errorf("Open of a token of %d bytes: got %d characters, %v, want %d, and a token of %d bytes", len(token), len(got), err, len(most), MaxToken)
 	}
 	if _, err := b.Seal("p", most+"x"); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("Seal = %v, want ErrTooLarge", err)
+		t.Errorf("Seal of one character more = %v, want ErrTooLarge", err)
 	}
 	refused(t, b, "p", strings.Repeat("A", MaxToken+1))
 	refused(t, b, "p", strings.Repeat("A", 1<<24))
@@ -202,7 +202,7 @@ const made = "dGlFSv5yv4LCg9OpFf_PfGKKdY0X2GI34MTWccJ3BVecIna14sha3I24qDDkYrDou4
 func TestTokensOutliveDeployments(t *testing.T) {
 	var got ticket
 	if key, err := box(t, newKey, oldKey).Open("challenge", made, &got); err != nil || key != 0 || got != sample {
-		t.Errorf("Open = %+v, %d, %v, want the sealed value", got, key, err)
+		t.Errorf("Open = %+v, %d, %v, want the sealed value and key 0", got, key, err)
 	}
 }
 
