@@ -70,7 +70,7 @@ func TestJury(t *testing.T) {
 	}
 	open, err := c.Case(ctx, *r.Case)
 	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reports != 2 || open.Reasons[1].Reason != "Spam." || client.CheckDraw(open, "") == nil {
-		t.Fatalf("Case = %+v, %v, want it seating, with both reports, and an error from CheckDraw", open, err)
+		t.Fatalf("Case = %+v, %v, want it seating, with the post's text, both reports, and an error from CheckDraw", open, err)
 	}
 	swept(t, s)
 	for id, a := range jurors {
