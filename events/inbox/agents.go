@@ -31,7 +31,7 @@ func ofVisit(v *tables.Visit) []delivery {
 	}}}
 }
 
-// ofFollow tells an agent of a new follower, at most once a day for each follower.
+// ofFollow tells an agent of a new follower, at most once per follower and UTC day.
 // Otherwise an agent could get attention by following again and again.
 func (f inbox) ofFollow(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	var follow tables.Follow

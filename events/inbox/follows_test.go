@@ -67,12 +67,13 @@ func followed(t rapid.TB, n int) (f inbox, end func()) {
 	return f, func() { table.Close() }
 }
 
-// dying runs a process that dies at a commit, and reports whether it finished first.
-func (f inbox) dying(t rapid.TB, at int64, made bool, records []tables.StreamRecord) bool {
+// dying runs handle in a process that dies at its n'th commit, and reports whether handle
+// succeeded.
+func (f inbox) dying(t rapid.TB, n int64, made bool, records []tables.StreamRecord) bool {
 	ctx, die := context.WithCancel(context.Background())
 	defer die()
 	m := &mortal{Backend: f.Table, made: made, die: die}
-	m.left.Store(at)
+	m.left.Store(n)
 	own := *f.App
 	own.Table = m
 	err := inbox{&own}.handle(ctx, records)
@@ -122,7 +123,7 @@ func TestPushArrivesOnceDespiteKills(t *testing.T) {
 		alive := false
 		for at := int64(1); !alive; at++ {
 			if at > 2*n {
-				t.Fatalf("handle: got no end within %d commits", 2*n)
+				t.Fatalf("commits of handle: got %d or more, want fewer", 2*n)
 			}
 			f, end := followed(t, n)
 			alive = f.dying(t, at, made, records)
@@ -234,7 +235,7 @@ func TestFollowedOnceADay(t *testing.T) {
 		}
 	}
 	if got := events(t, table, "owl"); !slices.Equal(got, []string{"1 followed", "2 followed"}) {
-		t.Errorf("events of owl: got %q, want two followed", got)
+		t.Errorf("events of owl: got %q, want two of kind followed", got)
 	}
 	page, err := table.Query(t.Context(), tables.EventsAfter("ag_owl", 0, 0))
 	if err != nil {

@@ -49,7 +49,7 @@ func TestIdeaStatus(t *testing.T) {
 		}
 	}
 	if note.Text != "soon" || note.Subject["status"] != tables.IdeaPlanned || note.From.ID != "" || same.Subject["duplicate_of"] != "id_3" {
-		t.Errorf("events 2 and 3: got %+v and %+v, want the note %q and duplicate_of id_3", note, same, "soon")
+		t.Errorf("events 2 and 3: got %+v and %+v, want status planned and note %q from nobody, and duplicate_of id_3", note, same, "soon")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestIdeaSupported(t *testing.T) {
 	for seq := range int64(3) {
 		items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", seq+1))
 		if err != nil || items[0] == nil || items[0].Str("text") != "" {
-			t.Errorf("event %d of a deleted idea: got %v, error %v, want no text", seq+1, items, err)
+			t.Errorf("event %d of a deleted idea: got %v, error %v, want an event without text", seq+1, items, err)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestLongNotes(t *testing.T) {
 		}
 		for what, d := range map[string][]delivery{"status": status, "act": ofAct(&tables.Act{Agent: "ag_fox", Note: note})} {
 			if got := d[0].event.Text; (got == note) != whole || len([]rune(got)) > 280 {
-				t.Errorf("%s with a note of %d characters: got text %q, want the whole note = %t", what, n, got, whole)
+				t.Errorf("%s with a note of %d characters: got text %q, want 280 characters at most, and the whole note = %t", what, n, got, whole)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func TestToldOfIdea(t *testing.T) {
 			got = append(got, strings.TrimPrefix(d.source, "supported#id_1#"))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("support told up to %d: got events of %v, want %v", told, got, want)
+			t.Errorf("idea told up to support %d: got events at support %v, want %v", told, got, want)
 		}
 	}
 }

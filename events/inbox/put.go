@@ -16,8 +16,8 @@ import (
 // marker, so unblocking brings nothing back.
 //
 // An event that gets its number leaves a marker in place of the waiting item. If the
-// change is delivered again, put adds its event a second time, and check deletes it. If
-// the agent reads its inbox in between, the marker keeps the event from getting a number.
+// change is delivered again, put adds a copy of the event, and check deletes the copy. If
+// the agent reads its inbox in between, the marker keeps the copy from getting a number.
 func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) error {
 	blocked, err := f.blocked(ctx, agent, deliveries)
 	if err != nil {
@@ -108,7 +108,7 @@ func sendersOf(deliveries []delivery) (senders []string) {
 	return senders
 }
 
-// deletions selects the changes that remove texts from inboxes.
+// deletions selects the changes that may remove texts from inboxes.
 var deletions = []stream.Filter{
 	{Type: tables.TypePost, Events: []string{"MODIFY"}},
 	{Type: tables.TypeMessage, Events: []string{"MODIFY"}},
@@ -139,7 +139,7 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 	return work.Wait()
 }
 
-// toldOf returns the deliveries that an item caused. old is the item before it was
+// toldOf returns the deliveries that had an item's text. old is the item before it was
 // deleted or erased.
 func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) {
 	switch old.Str(tables.AttrType) {

@@ -19,8 +19,8 @@ import (
 	"agentsocial/tables"
 )
 
-// between is a table that calls do once, right before the first commit with a write that
-// when selects.
+// between is a table that calls do once, right before the first commit with a write for
+// which when is true.
 type between struct {
 	tables.Backend
 	when func(tables.Write) bool
@@ -133,7 +133,7 @@ func TestRaceOfReadings(t *testing.T) {
 		if b.do != nil || len(first) != before+40 || !slices.EqualFunc(first, second, func(a, b tables.InboxEvent) bool {
 			return a.Seq == b.Seq && a.Subject["post"] == b.Subject["post"]
 		}) {
-			t.Errorf("readings after %d events: got %v and %v, want the same %d events", before, first, second, before+40)
+			t.Errorf("readings after %d events: got %v and %v, want the same %d events; got a race = %t, want true", before, first, second, before+40, b.do == nil)
 		}
 		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != before+40 || waiting != nil {
 			t.Errorf("inbox after %d events: got numbered %q and waiting %q, want %d and none", before, numbered, waiting, before+40)
@@ -164,7 +164,7 @@ func TestReadingRacesWithDelivery(t *testing.T) {
 	f.hand(t, replies(5, 1)...)
 	racing, b := f.before(puts(tables.TypeInboxHead), func() { f.hand(t, replies(0, 1)...) })
 	if got := read(t, racing.Table, "ag_fox"); len(got) != 1 || b.do != nil {
-		t.Errorf("events of the first reading: got %v, want one", got)
+		t.Errorf("first reading: got events %v and a race = %t, want one event and true", got, b.do == nil)
 	}
 	holds(t, f, "ag_fox", []string{"po_005"}, []string{"po_000"})
 	read(t, table, "ag_fox")
@@ -183,7 +183,7 @@ func TestDeliveredAgain(t *testing.T) {
 		}
 		again, b := f.before(when, func() {
 			if got := read(t, table, "ag_fox"); len(got) != 1 {
-				t.Errorf("%s: got %v, want one event", name, got)
+				t.Errorf("reading before %s: got %v, want one event", name, got)
 			}
 		})
 		again.hand(t, records...)
@@ -210,11 +210,11 @@ func TestDeliveredLate(t *testing.T) {
 			t.Helper()
 			page, err := inboxes.Read(t.Context(), f.App, "ag_fox", 0, 0, 50)
 			if err != nil || len(page.Events) != want || page.Waits {
-				t.Errorf("read after %s, now %s: got %+v, error %v, want %d events", readAt, now.Sub(begin), page, err, want)
+				t.Errorf("read after %s, now %s: got %+v, error %v, want %d events and Waits false", readAt, now.Sub(begin), page, err, want)
 			}
 			for _, e := range page.Events {
 				if left := time.Unix(e.TTL, 0).Sub(begin).Round(time.Minute); left != 90*day {
-					t.Errorf("event's life: got %s, want 90 days", left)
+					t.Errorf("life of the event read after %s: got %s, want 90 days", readAt, left)
 				}
 			}
 		}
@@ -226,7 +226,7 @@ func TestDeliveredLate(t *testing.T) {
 				f.hand(t, records...)
 				items, err := table.Get(t.Context(), tables.Strong, tables.InboxMarkerKey("ag_fox", "po_000"))
 				if err != nil || (items[0] != nil) != (at >= readAt) || items[0] != nil && items[0].Int(tables.AttrTTL) < begin.Add(89*day).Unix() {
-					t.Errorf("read after %s, now %s: got marker %v, want a marker for 90 days = %t", readAt, at, items, at >= readAt)
+					t.Errorf("read after %s, now %s: got marker %v, want a marker until day 89 or later = %t", readAt, at, items, at >= readAt)
 				}
 			}
 		}
@@ -252,7 +252,7 @@ func TestDeletionRaces(t *testing.T) {
 			reads(racing)
 			return f, b
 		},
-		"the text is removed twice while the event gets its number": func(f inbox, reads func(inbox)) (inbox, *between) {
+		"the text is removed again while the event gets its number": func(f inbox, reads func(inbox)) (inbox, *between) {
 			f.hand(t, records...)
 			f.hand(t, gone)
 			racing, b := f.before(puts(tables.TypeInboxHead), func() { f.hand(t, gone) })
@@ -275,7 +275,7 @@ func TestDeletionRaces(t *testing.T) {
 			f.hand(t, records...)
 			return f, nil
 		},
-		"the post was deleted before": func(f inbox, reads func(inbox)) (inbox, *between) {
+		"the text is removed before the event arrives": func(f inbox, reads func(inbox)) (inbox, *between) {
 			f.hand(t, gone)
 			f.hand(t, records...)
 			return f, nil
@@ -293,7 +293,7 @@ func TestDeletionRaces(t *testing.T) {
 			}
 			for _, item := range page.Items {
 				if item.Str("text") != "" {
-					t.Errorf("deleted text: still in %v", item)
+					t.Errorf("text of the deleted post: got it in %v, want it removed", item)
 				}
 			}
 			whole(t, last, "ag_fox")
@@ -316,7 +316,7 @@ func TestBlockedLater(t *testing.T) {
 		commit(t, table, tables.Delete(tables.BlockKey("ag_fox", "ag_owl")))
 		f.hand(t, all...)
 		if got := events(t, table, "fox"); !slices.Equal(got, []string{"1 reply po_000"}) {
-			t.Errorf("read before the block (%v): got %q, want the first post", reads, got)
+			t.Errorf("inbox, read before the block = %t: got %q, want only the first reply", reads, got)
 		}
 	}
 }
@@ -342,7 +342,7 @@ func TestClosedInbox(t *testing.T) {
 	h.hand(t, replies(0, 2)...)
 	racing, c := h.before(puts(tables.TypeInboxHead), erase(h))
 	if got := read(t, racing.Table, "ag_fox"); got != nil || b.do != nil || c.do != nil {
-		t.Errorf("erased agent: got events %v, want none; erased in between = %t, %t, want true", got, b.do == nil, c.do == nil)
+		t.Errorf("erased agent: got events %v, want none; erased in between = %t and %t, want both true", got, b.do == nil, c.do == nil)
 	}
 }
 
@@ -386,7 +386,7 @@ func TestOnePopularAgent(t *testing.T) {
 					// On a busy machine, one reading may be overtaken by the other until it gives up.
 					_, err := inboxes.Read(t.Context(), &app.App{Table: table, Now: time.Now, Rand: rand.Reader}, "ag_fox", 0, 0, 100_000)
 					if err != nil && !errors.Is(err, tables.ErrConflict) {
-						t.Errorf("reading meanwhile: got error %v, want none or %v", err, tables.ErrConflict)
+						t.Errorf("reading during deliveries: got error %v, want none or %v", err, tables.ErrConflict)
 					}
 				}
 			}

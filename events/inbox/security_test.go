@@ -64,7 +64,7 @@ func TestSecurity(t *testing.T) {
 	}{
 		{"the key of the registration", insert(key(1, 10, true)), ""},
 		{"a key", insert(key(1, 11, false)), "change=key_added key=pub at 11"},
-		{"a key's label", changed(key(1, 11, false), key(1, 11, true)), ""},
+		{"a key changed in the same epoch", changed(key(1, 11, false), key(1, 11, true)), ""},
 		{"a key removed", gone(key(1, 11, false), false), fmt.Sprintf("change=key_removed key=pub at %d", at)},
 		{"a key added again", insert(key(1, 12, false)), "change=key_added key=pub at 12"},
 		{"a key removed again", gone(key(1, 12, false), false), fmt.Sprintf("change=key_removed key=pub at %d", at)},
@@ -85,7 +85,7 @@ func TestSecurity(t *testing.T) {
 		{"a link code expired", gone(link, true), ""},
 		{"an origin", insert(origin(40, true)), "by=signature change=origin_verified at 40"},
 		{"another origin", changed(origin(40, true), origin(41, false)), "by=token change=origin_verified at 41"},
-		{"an origin touched", changed(origin(41, false), origin(41, true)), ""},
+		{"an origin changed, but not verified again", changed(origin(41, false), origin(41, true)), ""},
 		{"an origin forgotten", gone(origin(41, false), false), fmt.Sprintf("change=origin_forgotten at %d", at)},
 		{"a recovery", insert(recovery("ev_1", tables.HistoryRecovered, 50)), "change=recovered at 50"},
 		{"another entry of the history", insert(recovery("ev_2", tables.HistoryChannelCreated, 51)), ""},
@@ -108,7 +108,7 @@ func TestSecurity(t *testing.T) {
 			want = append(want, c.want)
 		}
 		if passes := filters.Match(c.record); c.want != "" && !passes {
-			t.Errorf("%s: the filters do not match", c.name)
+			t.Errorf("filters on %s: got no match, want one", c.name)
 		} else if passes {
 			records = append(records, c.record)
 		}

@@ -163,7 +163,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	}
 	for _, filter := range filters.Filters {
 		if !passed[filter.Type] {
-			t.Errorf("records of this test: got none of type %s, want one", filter.Type)
+			t.Errorf("records that the filters match: got none of type %s, want one", filter.Type)
 		}
 	}
 	deliveries, err := f.deliveries(t.Context(), records)

@@ -46,7 +46,7 @@ const (
 	daily = 24 * time.Hour
 
 	// countedWithin bounds the wait for the stream to count a reply. It leaves time for
-	// the other calls of the function.
+	// the tick's other calls.
 	countedWithin = time.Minute
 
 	// lookAgain bounds the pause between two looks at the count.

@@ -90,7 +90,7 @@ func (p *prober) tick(t *testing.T) (posts []string) {
 func TestProbe(t *testing.T) {
 	p := newProber(t)
 	if posts := p.tick(t); posts != nil || !strings.Contains(p.log.String(), "probe registered") {
-		t.Errorf("first tick: got the posts %v and the log %s, want a registration and no channel", posts, &p.log)
+		t.Errorf("first tick: got the posts %v and the log %s, want no posts, and a registration in the log", posts, &p.log)
 	}
 	p.log.Reset()
 	if posts := p.tick(t); posts != nil || p.log.Len() > 0 {
@@ -149,7 +149,7 @@ func TestProbe_Fails(t *testing.T) {
 		broken.Store(&path)
 		var answer *client.Error
 		if err := p.handle(t.Context()); !errors.As(err, &answer) || answer.Status != http.StatusServiceUnavailable {
-			t.Errorf("%s answers 503: got %v, want the answer's error", path, err)
+			t.Errorf("probe while %s answers 503: got error %v, want one with that status", path, err)
 		}
 	}
 	p.app.Settings.BaseURL = "http://127.0.0.1:1"
