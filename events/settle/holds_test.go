@@ -163,7 +163,7 @@ func TestNoImpressions_OneWrite(t *testing.T) {
 		counted := *d.App
 		counted.Table = c
 		if err := (settle{&counted}).handle(t.Context()); err != nil || c.n.Load() != want {
-			t.Errorf("writes of a sweep: got %d, want %d; error %v", c.n.Load(), want, err)
+			t.Errorf("commits of a sweep: got %d, error %v, want %d", c.n.Load(), err, want)
 		}
 		d.pass(tables.SettleEvery)
 	}

@@ -148,8 +148,8 @@ func (s settle) promo(ctx context.Context, id string, found *reading, due time.T
 }
 
 // settleOnce books the counted impressions, then ends the promo if its time has come.
-// Each step is one transaction, on condition that the promo is unchanged. If a settlement
-// is interrupted between the two, the next one makes the second step.
+// Each step is one conditional transaction. If a settlement is interrupted between the
+// two, the next one makes the second step.
 //
 // found.at decides whether the promo's days are over, so that every impression billed
 // within them counts.

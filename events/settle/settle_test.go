@@ -150,7 +150,7 @@ func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	}
 	earned := impressions * p.Price
 	if got.State != state || got.Impressions != impressions || got.Spent() != earned || got.Returned != p.Budget-earned {
-		d.t.Errorf("%s: got %s after %d impressions, %d spent, %d returned; want %s after %d impressions", p.ID, got.State, got.Impressions, got.Spent(), got.Returned, state, impressions)
+		d.t.Errorf("%s: got %s after %d impressions, %d spent, %d returned; want %s after %d impressions, %d spent, %d returned", p.ID, got.State, got.Impressions, got.Spent(), got.Returned, state, impressions, earned, p.Budget-earned)
 	}
 	if len(got.Counted) != 0 {
 		d.t.Errorf("%s: got counts by shard %v, want none", p.ID, got.Counted)
@@ -184,7 +184,7 @@ func TestEarning(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
 	if got := d.books(); got[tables.EscrowAccount(p.ID)] != p.Budget || got[tables.AgentAccount(buyer)] != purse-p.Budget {
-		t.Fatalf("books after the purchase: got %v, want %d in escrow", got, p.Budget)
+		t.Fatalf("books after the purchase: got %v, want %d in escrow and a balance of %d", got, p.Budget, purse-p.Budget)
 	}
 	total := int64(0)
 	for _, n := range []int{7, 0, 13} {
@@ -193,7 +193,7 @@ func TestEarning(t *testing.T) {
 		d.pass(tables.SettleEvery)
 		d.handleOK()
 		if got := d.books(); got[tables.Revenue] != total*p.Price || got[tables.EscrowAccount(p.ID)] != p.Budget-total*p.Price {
-			t.Errorf("books after %d impressions: got %v, want revenue %d", total, got, total*p.Price)
+			t.Errorf("books after %d impressions: got %v, want revenue %d and %d in escrow", total, got, total*p.Price, p.Budget-total*p.Price)
 		}
 	}
 	d.seen(p, 3)
@@ -201,7 +201,7 @@ func TestEarning(t *testing.T) {
 	d.handleOK()
 	d.ended(p, tables.PromoExpired, total+3)
 	if got := d.past(p).EndedAt; got != p.EndsAt {
-		t.Errorf("end: got %d, want %d", got, p.EndsAt)
+		t.Errorf("end of the promo: got %d, want %d", got, p.EndsAt)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestEndIsASettlement(t *testing.T) {
 func TestSpent(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
-	p.Price = 1_500_000 // the budget buys three, and half a dollar is left
+	p.Price = 1_500_000 // the budget buys three impressions, and half a dollar is left
 	d.commit(tables.Change(tables.PromoKey(in, p.ID), tables.SetAttr("price", p.Price)))
 	d.seen(p, 2)
 	d.pass(tables.SettleEvery)
@@ -333,10 +333,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Fatalf("%s, stopped at commit %d (after it: %t): the promo has not ended", state, n, after)
 				}
 				if got.State != state || got.Impressions != 11 || got.Returned != p.Budget-11*p.Price {
-					t.Errorf("%s, stopped at commit %d (after it: %t): got %+v, want state %s after 11 impressions", state, n, after, got, state)
+					t.Errorf("%s, stopped at commit %d (after it: %t): got %+v, want state %s after 11 impressions, and the rest returned", state, n, after, got, state)
 				}
 				if books := d.books(); books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != 11*p.Price || books[tables.AgentAccount(buyer)] != purse-11*p.Price {
-					t.Errorf("%s, stopped at commit %d (after it: %t): got books %v, want an empty escrow and revenue %d", state, n, after, books, 11*p.Price)
+					t.Errorf("%s, stopped at commit %d (after it: %t): got books %v, want an empty escrow, revenue %d and a balance of %d", state, n, after, books, 11*p.Price, purse-11*p.Price)
 				}
 			}
 			if steps < 4 || steps == 19 { // at least take, earn, end and forget
@@ -405,11 +405,11 @@ func TestBooks_ChangesBetweenSteps(t *testing.T) {
 					t.Fatalf("%s before commit %d, days over = %t: got %+v, want an ended promo with 9 to %d impressions", what, n, over, got, c.most)
 				}
 				if happened && !over && got.State != c.state && what != "a jury" || got.State == tables.PromoRemoved != (got.Case != "") {
-					t.Errorf("%s before commit %d, days over = %t: got state %s by case %q, want %s", what, n, over, got.State, got.Case, c.state)
+					t.Errorf("%s before commit %d, days over = %t: got state %s by case %q, want %s if the days were not over, and a case only if removed", what, n, over, got.State, got.Case, c.state)
 				}
 				books := d.books()
 				if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != got.Spent() || books[tables.AgentAccount(buyer)] != purse-got.Spent() {
-					t.Errorf("%s before commit %d, days over = %t: got books %v after %d impressions, want an empty escrow and revenue %d", what, n, over, books, got.Impressions, got.Spent())
+					t.Errorf("%s before commit %d, days over = %t: got books %v after %d impressions, want an empty escrow, revenue %d and a balance of %d", what, n, over, books, got.Impressions, got.Spent(), purse-got.Spent())
 				}
 				if due := d.get(tables.BoardKey(in)).Str("rank_pk"); due != "" {
 					t.Errorf("%s before commit %d, days over = %t: the board is still due", what, n, over)
@@ -457,7 +457,7 @@ func TestManySweeps(t *testing.T) {
 			got := d.past(p)
 			want := []string{tables.PromoExpired, tables.PromoExpired, tables.PromoRemoved}[i]
 			if got == nil || got.State != want || got.Impressions < 10 || got.Impressions > 30 || i < 2 && got.Impressions != 10 {
-				t.Fatalf("round %d: promo %d: got %+v, want state %s", round, i, got, want)
+				t.Fatalf("round %d: promo %d: got %+v, want state %s after 10 impressions, or 10 to 30 for promo 2", round, i, got, want)
 			}
 			earned += got.Spent()
 		}
