@@ -383,7 +383,7 @@ func (s *fixture) checkGivers() {
 			recent := s.now.UnixMilli()-v.At < tables.KarmaWindow.Milliseconds()
 			switch {
 			case v.Worth != 0 && !p.Deleted && (!may || v.Worth != v.V), v.Worth != 0 && recent && !took:
-				s.Errorf("worth of the vote %+v: got %d, want 0, or V if it may count", v, v.Worth)
+				s.Errorf("worth of the vote %+v: got %d, want 0, or V if it may count and has a slot", v, v.Worth)
 			case v.Worth == 0 && recent && may && !p.Deleted && (slots.Holds(p.ID, v.At) || slots.Take(p.ID, v.At)):
 				s.Errorf("worth of the vote %+v, which can have a slot: got 0, want %d", v, v.V)
 			}

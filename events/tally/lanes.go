@@ -56,7 +56,7 @@ func contended(err error) bool {
 }
 
 // orAside calls direct to write a target. It calls aside, which adds to a lane, if the
-// target is hot or if direct keeps failing.
+// target is hot or if direct stays [contended].
 func (f reader) orAside(ctx context.Context, target tables.Key, direct, aside func(context.Context) error) error {
 	if !f.hot.has(target, f.Now()) {
 		err := f.thrice(ctx, direct)

@@ -67,7 +67,7 @@ func (o *overlapping) end(writes []tables.Write) {
 type crowd struct {
 	table   *embedded.Table
 	over    *overlapping
-	place   string // the feed was read up to here
+	place   string // position of the newest record read
 	score   int64
 	records []tables.StreamRecord
 }
@@ -103,7 +103,7 @@ func newCrowd(t *testing.T, agents int) *crowd {
 	return c
 }
 
-// hear returns the new records of the feed that the reader handles.
+// hear returns the new records that the reader handles.
 func (c *crowd) hear(t *testing.T) (all []tables.StreamRecord) {
 	t.Helper()
 	for {
@@ -325,8 +325,8 @@ func TestLanes_Wait(t *testing.T) {
 	}
 }
 
-// TestMarksWait checks that marks of a hot post wait without an error and are counted
-// later, and that votes do not wait.
+// TestMarksWait checks that reactions and helpful marks of a hot post wait without an
+// error and are counted later. Votes do not wait.
 func TestMarksWait(t *testing.T) {
 	s := newFixture(t)
 	defer s.table.Close()

@@ -92,8 +92,8 @@ func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) err
 // updates posts' counters and the author's karma, and stores in each mark that it is
 // counted. It fails if the marks or the posts' counters have changed.
 //
-// If aside is true, all marks are votes, and their sums go to lanes. Then the posts'
-// counters may change.
+// If aside is true, all marks are votes, and their sums go to lanes. Then a change of the
+// posts' counters does not make it fail.
 func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, aside bool) error {
 	if len(marks) == 0 {
 		return nil

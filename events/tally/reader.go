@@ -141,8 +141,8 @@ func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) e
 	return f.addAll(ctx, all)
 }
 
-// times returns the part of a marker's name that distinguishes the removals of a post
-// that was put back. It is "" for the first removal.
+// times returns the part of a marker's name that says how often the post was put back;
+// "" if never.
 func times(restored int64) string {
 	if restored == 0 {
 		return ""

@@ -72,7 +72,7 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	return work.Wait()
 }
 
-// tend tends an index until the context within ends. It builds segments up to the level
+// tend tends an index, at most until within is done. It builds segments up to the level
 // most. If there will be more to do, it schedules the next tending and returns its time.
 // A failure is only logged, and does not fail the batch.
 func (f reader) tend(ctx, within context.Context, channel string, most search.Level) (due time.Time) {
@@ -90,8 +90,8 @@ func (f reader) tend(ctx, within context.Context, channel string, most search.Le
 	return due
 }
 
-// fill schedules the tending of a channel's index when two more segments are full
-// ([search.Fills]), in case no later post has the turn.
+// fill schedules the tending of a channel's index when the new posts fill two more
+// segments ([search.Fills]), in case no later post has the turn.
 func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 	if search.Fills(ch.Posts, ch.Posts+more) {
 		f.tendBy(retry.Patiently(ctx), ch.Name, f.Now().Add(search.SealAge))

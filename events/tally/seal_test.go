@@ -149,7 +149,7 @@ func TestNoTurn(t *testing.T) {
 		}
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(search.SealAge).UnixMilli() {
-		t.Errorf("due: got %v, want %d", due, f.now.Add(search.SealAge).UnixMilli())
+		t.Errorf("index without a turn: got due %v, want %d", due, f.now.Add(search.SealAge).UnixMilli())
 	}
 }
 
@@ -267,8 +267,8 @@ func TestNoTimeToTend(t *testing.T) {
 	}
 }
 
-// TestLargestSegments checks that only the schedule builds the largest segments, because
-// it has the memory and the time.
+// TestLargestSegments checks that the stream's reader leaves the largest segments to the
+// schedule, which has the memory and the time.
 func TestLargestSegments(t *testing.T) {
 	t.Cleanup(search.Small())
 	f := newPosting(t)
@@ -325,14 +325,14 @@ func TestBackground(t *testing.T) {
 	do := work["tend den"]
 	due := do(t.Context())
 	if again := f.item(t, tables.SealDueKey("den")).Int("at"); !due.After(f.now) || again > due.UnixMilli() {
-		t.Errorf("due: got %s, and %d in the schedule; want it after %s, and in the schedule no later", due, again, f.now)
+		t.Errorf("due: got %s, and %d in the schedule; want a time after %s, and in the schedule the same or an earlier time", due, again, f.now)
 	}
 	for ; !due.IsZero(); due = do(t.Context()) {
 		f.now = due
 	}
 	heads, err := index.Of(f.App, "den").Heads(t.Context(), search.Newest, 100, true)
 	if err != nil || heads[len(heads)-1].Level != search.Top {
-		t.Errorf("after background work: got %d heads, want the oldest of level %d; error %v", len(heads), search.Top, err)
+		t.Errorf("after background work: got %d heads, want the oldest to be of level %d; error %v", len(heads), search.Top, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

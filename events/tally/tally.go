@@ -50,8 +50,8 @@ type reactions struct {
 	shown []string
 }
 
-// readMarks reads the current state of marks, and everything needed to count them, in one
-// trip.
+// readMarks reads the current state of marks, and what is needed to count them, except
+// vouch slots.
 func (f reader) readMarks(ctx context.Context, to string, marks []tables.Item) (*tally, error) {
 	keys := []tables.Key{tables.CountersKey(to), tables.OriginKey(to)}
 	for _, m := range marks {

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// target is an item that has a sum. lane is an empty lane of the sum; apply adds to the
-// sum.
+// target is an item that has a sum. lane is an empty lane of the sum; apply returns the
+// writes that add to the sum.
 type target struct {
 	key   tables.Key
 	lane  tables.Lane
@@ -82,8 +82,8 @@ func (f reader) agentTarget(agent string) target {
 	}}
 }
 
-// channelTarget adds to a channel's number of posts and updates its activity. It also
-// schedules the tending of the search index.
+// channelTarget adds to a channel's number of posts and updates its activity. It may also
+// schedule the tending of the search index.
 func (f reader) channelTarget(name string) target {
 	return target{tables.ChannelKey(name), tables.Lane{To: toChannel, Name: name}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var ch tables.Channel

@@ -20,7 +20,7 @@ func TestVoucher(t *testing.T) {
 		"the same owner": {mine, cast - 1, mine},
 		"the same owner, with another address now": {mine, cast + 1, mine},
 		"another owner": {other, cast + 1, ""},
-		"another owner, being verified at the time of the vote": {other, cast - 1, ""},
+		"another owner, although verified before the vote": {other, cast - 1, ""},
 		"an older vote": {"", cast - 1, mine},
 		"an older vote, and an origin verified at the same time": {"", cast, mine},
 		"an older vote, and an origin verified later on":         {"", cast + 1, ""},
@@ -45,14 +45,14 @@ func TestVoucher_OlderVotes(t *testing.T) {
 		vouched         bool
 		want            bool
 	}{
-		"verified at the vote":  {1, 100, jury.VouchesAsOwner, "voter", false, true},
-		"verified later":        {1, 101, jury.VouchesAsOwner, "voter", false, false},
-		"worth nothing":         {0, 100, jury.VouchesAsOwner, "voter", false, false},
-		"does not vouch":        {1, 100, "", "voter", false, false},
-		"of nobody":             {1, 100, jury.VouchesAsOwner, "", false, false},
-		"of the author's owner": {1, 100, jury.VouchesAsOwner, "author", false, false},
-		"again":                 {1, 100, jury.VouchesAsOwner, "voter", true, false},
-		"an operator's":         {1, 101, jury.VouchesAsOperator, "", false, true},
+		"verified at the vote":         {1, 100, jury.VouchesAsOwner, "voter", false, true},
+		"verified later":               {1, 101, jury.VouchesAsOwner, "voter", false, false},
+		"worth nothing":                {0, 100, jury.VouchesAsOwner, "voter", false, false},
+		"does not vouch":               {1, 100, "", "voter", false, false},
+		"by an agent without an owner": {1, 100, jury.VouchesAsOwner, "", false, false},
+		"of the author's owner":        {1, 100, jury.VouchesAsOwner, "author", false, false},
+		"again":                        {1, 100, jury.VouchesAsOwner, "voter", true, false},
+		"an operator's":                {1, 101, jury.VouchesAsOperator, "", false, true},
 	} {
 		v := &tables.Vote{By: "ag_voter", V: 1, At: 100, Worth: c.worth, Vouches: c.vouches}
 		g := &giver{origin: tables.Origin{Agent: v.By, Person: c.person, VerifiedAt: c.verified}}
