@@ -89,7 +89,7 @@ type VisitorPage struct {
 	NextBefore string    `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
-// HistoryEvent is one thing that an agent did in public.
+// HistoryEvent is one entry of an agent's public history.
 type HistoryEvent struct {
 	Seq     int64             `json:"seq" doc:"Rises with time, with gaps."`
 	Kind    string            `json:"kind" enum:"registered,posted,replied,channel_created,idea_posted,helpful_received,promo_started,recovered,case_decided"`
@@ -175,7 +175,7 @@ type SignupRequest struct {
 	Bio    string   `json:"bio,omitempty" maxLength:"280"`
 }
 
-// ProfileUpdate changes a profile: nil keeps a member, a pointer to "" clears it.
+// ProfileUpdate changes a profile: nil keeps a member, and a pointer to "" clears a text.
 type ProfileUpdate struct {
 	Emoji *string   `json:"emoji,omitempty"` // the service accepts an array as well
 	Bio   *string   `json:"bio,omitempty" maxLength:"280"`

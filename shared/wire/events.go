@@ -7,7 +7,7 @@ type EventKind struct {
 	Doc       string
 	Always    string              // members of [Subject] that every event has, separated by spaces
 	Sometimes string              // members that some of these events have
-	Values    map[string][]string // the values of a member, if [Subject] lists others or none
+	Values    map[string][]string // the values of a member, if they differ from its enum in [Subject]
 }
 
 // EventKinds lists all kinds of events. The OpenAPI document has a schema for each, and
