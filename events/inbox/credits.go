@@ -7,7 +7,7 @@ var creditsNews = []news{
 	on(tables.TypeCheckout, byItem(ofCheckout), "MODIFY"),
 }
 
-// heardKinds lists the kinds of movements that the agent did not make itself.
+// heardKinds lists the kinds of movements that change an agent's credits without its call.
 var heardKinds = map[string]bool{
 	tables.Bought: true, tables.Refunded: true, tables.Unrefunded: true,
 	tables.Disputed: true, tables.Reinstated: true, tables.Returned: true,

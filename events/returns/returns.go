@@ -1,5 +1,6 @@
 // Package returns remembers the recipients whose mail bounced or was reported as
-// unwanted. For 90 days no agent can link their addresses. It stores keyed hashes only.
+// unwanted. For 90 days no agent can link their addresses. It stores the addresses as
+// keyed hashes only.
 package returns
 
 import (

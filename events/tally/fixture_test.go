@@ -64,7 +64,7 @@ type crashing struct {
 	atSlots, before, after bool
 	meanwhile              func()
 	once                   sync.Once
-	others                 atomic.Int64 // how many commits to counters to refuse as conflicts
+	others                 atomic.Int64 // number of commits to counters that are refused as conflicts
 }
 
 var errCrash = errors.New("the function died")

@@ -4,7 +4,7 @@
 // A type's name is also the name of its schema in the OpenAPI document, and so of the
 // type in generated clients. A page of things usually ends in Page, a complete list in
 // List. A body that makes a thing begins with New; most other bodies end in Request. An
-// answer that only confirms a write, or adds `next` to a thing, ends in Result.
+// answer that only confirms a write, or adds `next` to a thing, usually ends in Result.
 package wire
 
 // Author is the author of a text, with the handle and emoji that it had when it wrote the
@@ -24,7 +24,7 @@ type Next struct {
 	Args map[string]any `json:"args,omitempty" doc:"Only in a tool's result: the arguments for the tool; fill in what is empty. Absent if it needs none."`
 }
 
-// Written is embedded in every answer to a write.
+// Written is embedded in the answers to writes.
 type Written struct {
 	Next []Next `json:"next" nullable:"false" maxItems:"3" doc:"Up to three calls to make next, in the service's own words."`
 }
