@@ -97,7 +97,7 @@ func (r *Request) Send(base string) (*Answer, error) {
 		req.URL.Opaque = base + path
 	}
 	req.Header = r.Header.Clone()
-	if host := req.Header.Get("Host"); host != "" { // net/http ignores the header, and sends the field
+	if host := req.Header.Get("Host"); host != "" { // net/http sends req.Host, not the header
 		req.Host = host
 	}
 	if req.Header == nil {

@@ -24,7 +24,7 @@ func (s *script) send(r *Request) (err error) {
 	return s.keeps(r)
 }
 
-// keeps checks the last answer against the OpenAPI document.
+// keeps records the last answer, and checks it against the OpenAPI document.
 func (s *script) keeps(r *Request) error {
 	c, err := contract.Load()
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *script) resend(args []string) error {
 		return nil
 	})
 	if err != nil || len(rest) > 0 {
-		return fmt.Errorf("resend takes only flags, got %q: %v", rest, err)
+		return fmt.Errorf("resend takes only flags: got arguments %q, error %v", rest, err)
 	}
 	sent := s.sent
 	err = s.send(r)

@@ -29,13 +29,14 @@ import (
 	"agentsocial/tables"
 )
 
-// commands returns the commands of the scripts' language. Words are read as testscript
-// does: '…' keeps spaces. $NAME is replaced by its value everywhere, also inside '…', and
+// commands returns the commands of the scripts' language. Testscript splits lines into
+// words: '…' keeps spaces. $NAME is replaced by its value everywhere, also inside '…', and
 // ${N} by N letters.
 //
 // A service has its own port and table: the embedded one or, with
-// TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local. When a script ends, its service processes
-// its stream and runs its schedules. Then [invariants.Check] checks its table.
+// TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local. When a script ends without a failure, its
+// service processes its stream and runs the schedules deadlines and settle. Then
+// [invariants.Check] checks its table.
 //
 // A line that begins with [lambdas] runs only with the built functions (make lambdas-test,
 // make sam-test), one with [!lambdas] only without them, and one with [sam] only in SAM.
@@ -77,11 +78,12 @@ import (
 //	advance to-minute|to-hour|to-day|to-week|to-month
 //	                         to just after the start of the next one
 //	drain                    waits until the stream is drained
-//	code ADDRESS AS          puts the code in the newest mail to ADDRESS into $AS
+//	code ADDRESS AS          keeps the code of the newest mail to ADDRESS as $AS
 //	mails ADDRESS N          checks that exactly N mails went to ADDRESS
 //	mail fail|works          makes sending mail fail, or work again
 //	mail bounce|complain ADDRESS
-//	                         returns the newest mail to ADDRESS, as SES reports it
+//	                         reports that the newest mail to ADDRESS bounced or got a complaint,
+//	                         as SES does
 //	mint NAME AS [scopes=A,B] [for=DURATION]
 //	                         puts a bearer token into the table and into $AS
 //	connected NAME AS        puts an agent into the table as an OAuth connection does: without a
@@ -123,7 +125,7 @@ import (
 //	styled                   checks that the last answer's policy allows its own style
 //	example TOPIC [HEADER…]  compares the last request and its answer, with these headers, with the
 //	                         example functions/docs/examples/TOPIC.md; -update writes the file
-//	shows NAME…              says that the checks since the last shows prove spec.txt's line NAME
+//	shows NAME…              says that the checks since the last `shows` prove line NAME of spec.txt
 //	[!] logged EXPR          checks the service's log
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	plain := func(f func(*script, []string) error) func(*testscript.TestScript, bool, []string) {

@@ -110,8 +110,8 @@ func (a *Answer) Back() (*url.URL, error) {
 	return url.Parse(to)
 }
 
-// Connect consents to everything, as a person would, and returns the client's code. fill
-// holds fields of the form, such as link_code.
+// Connect presses connect on the consent page, and returns the client's code. fill holds
+// fields of the form, such as link_code.
 func (c *Connection) Connect(base string, fill url.Values) (code string, err error) {
 	page, err := (&Request{Method: http.MethodGet, Target: "/oauth/authorize?" + c.Query().Encode()}).Send(base)
 	if err != nil {

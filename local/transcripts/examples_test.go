@@ -25,7 +25,7 @@ const examples = "../../functions/docs/examples"
 // example compares the last request and its answer with a topic's example, which shows the
 // named headers of the answer.
 func (s *script) example(args []string) error {
-	if s.seen == nil { // a fault changes answers
+	if s.seen == nil { // nil only with faults, which change answers
 		return nil
 	}
 	topic, headers := args[0], args[1:]
@@ -129,8 +129,8 @@ func (s *script) stable(topic, text string) string {
 
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz")
 
-// Bounds of what an example shows. Of an object with more members, it shows the first and
-// the last few.
+// Bounds of what an example shows. Of an object with more than membersMost members, it
+// shows the first and the last few.
 const (
 	itemsMost   = 2
 	membersMost = 16
@@ -140,8 +140,8 @@ const (
 	lineMost    = 72
 )
 
-// pretty indents JSON, but keeps a value on one line if it fits. It returns other texts
-// unchanged.
+// pretty indents and shortens JSON, and keeps a value on one line if it fits. It returns
+// other texts unchanged.
 func pretty(body string) string {
 	if !json.Valid([]byte(body)) {
 		return body
@@ -151,7 +151,8 @@ func pretty(body string) string {
 	return prettyValue(dec, "\n")
 }
 
-// prettyValue reads a value of valid JSON. newline is a line break and the indentation.
+// prettyValue formats the next value of valid JSON. newline is a line break and the
+// indentation.
 func prettyValue(dec *json.Decoder, newline string) string {
 	token, _ := dec.Token()
 	open, ok := token.(json.Delim)

@@ -162,12 +162,12 @@ func someFaults(t *testing.T) {
 		}
 	}
 	if len(cells) != len(some) {
-		t.Fatalf("got %d places, want %d", len(cells), len(some))
+		t.Fatalf("places of the functions to break: got %d, want %d", len(cells), len(some))
 	}
 	atOnce(len(cells), func(i int) { cells[i].try(places, []reach{{script: filepath.Join(scripts, "guestbook.txtar")}}) })
 	for _, c := range cells {
 		if c.wrong != "" || c.short != nil {
-			t.Errorf("%s, %s: %s", c.Place, c.Kind, c.wrong)
+			t.Errorf("%s, %s: got an early end for a known reason: %t, want none; problem: %s", c.Place, c.Kind, c.short != nil, c.wrong)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func lastWords(log string) string {
 // place in every way.
 func TestFaults(t *testing.T) {
 	if lambdas() {
-		t.Skip("the built functions have their own table, which cannot be broken")
+		t.Skip("no commit can be broken in the built functions, which run in processes of their own")
 	}
 	if !*everyPlace {
 		someFaults(t)

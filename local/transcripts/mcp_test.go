@@ -41,7 +41,7 @@ func (s *script) tool(args []string) error {
 	}
 	result, ok := s.last.At("result.structuredContent")
 	if s.last.Status != http.StatusOK || !ok {
-		return fmt.Errorf("%s answers with status %d", args[1], s.last.Status)
+		return fmt.Errorf("%s: got status %d, structured content: %t; want 200 with structured content", args[1], s.last.Status, ok)
 	}
 	body, err := json.Marshal(result)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *script) tool(args []string) error {
 	}
 	s.last = a
 	if got := a.Text("error.code"); got != refused || isError != (refused != "") {
-		return fmt.Errorf("refused with %q, want %q", got, refused)
+		return fmt.Errorf("%s: got error code %q, isError %t; want %q, %t", args[1], got, isError, refused, refused != "")
 	}
 	return nil
 }

@@ -21,10 +21,10 @@ type reason struct {
 }
 
 var (
-	unmade  = []faults.Kind{faults.Failed, faults.Throttled}                 // the commit is not made
-	made    = []faults.Kind{faults.Unknown, faults.Killed}                   // the commit is made, but the request does not learn that
-	unheard = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown} // the request does not learn of the commit
-	anyKind = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown, faults.Lost, faults.Killed}
+	unmade  = []faults.Kind{faults.Failed, faults.Throttled}                                             // the commit is not made
+	made    = []faults.Kind{faults.Unknown, faults.Killed}                                               // the commit is made, but the request does not learn that
+	unheard = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown}                             // the commit is not made, or the request does not learn that it is
+	anyKind = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown, faults.Lost, faults.Killed} // all but Conflict, whose retry succeeds
 )
 
 var reasons = []*reason{
@@ -40,7 +40,7 @@ var reasons = []*reason{
 	{"a request that calls another service stays busy for half a minute, so that the service is not called twice at once", "busy", []string{
 		"functions/access/origin.go post", "functions/access/origin.go joinShared", "functions/credits/checkout.go reserve",
 	}, made},
-	{"a request whose end was not stored also stays busy for half a minute", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go release"}, unmade},
+	{"a request whose end was not stored stays busy for half a minute", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go release"}, unmade},
 	{"a mail was sent before its code was stored: the repeated request sends another", "2 mails went", []string{"functions/access/origin.go askOrigin"}, unmade},
 	{"callers are not told whether a code was mailed", "mails went", []string{"shared/identity/recovery/recovery.go Mail"}, unheard},
 	{"a wrong proof that was not counted is answered like a wrong code, since the answer must not confirm a right one", "bad_code", []string{"functions/access/recover.go tryConfirm"}, unheard},
@@ -50,11 +50,11 @@ var reasons = []*reason{
 	{"reads are marked in the background: messages may stay unread, or be marked before they are seen", "unread", []string{"functions/dm/read.go mark"}, anyKind},
 	{"the log says that the movement exists already", "logged: false", []string{"functions/credits/notice.go make"}, made},
 	{"an agent's credentials end with it, so a caller that missed the answer cannot ask again", "unknown_key", []string{"functions/data/erase.go erase"}, made},
-	{"an ended connection no longer exists, so the reason is unknown", "The connection was ended", []string{"functions/oauth/family.go end"}, made},
+	{"an ended connection no longer exists, so the reason why it ended is unknown", "The connection was ended", []string{"functions/oauth/family.go end"}, made},
 }
 
-// elsewhere maps places that no script reaches to the tests that break or repeat their
-// commits.
+// elsewhere has, for each place that no script reaches, a test that breaks or repeats its
+// commit.
 var elsewhere = map[string]string{
 	"events/tally/lanes.go move":         "events/tally, TestLanes_Wait",
 	"events/tally/lanes.go tryMove":      "events/tally, TestLanes_Move",

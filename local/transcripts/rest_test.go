@@ -17,8 +17,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// around keeps the service's table for the check at the end. It returns the table that
-// breaks a commit, if there is one.
+// around keeps the service's table for the check at the end. Unless broken is nil, it
+// returns the table that breaks a commit.
 func (s *script) around(b tables.Backend) tables.Backend {
 	s.scanner, _ = b.(tables.Scanner)
 	if s.broken == nil {
@@ -27,7 +27,8 @@ func (s *script) around(b tables.Backend) tables.Backend {
 	return s.broken.Around(b)
 }
 
-// named adds an Idempotency-Key to an unsigned request, so that it can be repeated.
+// named adds an Idempotency-Key to an unsigned write if a commit may break, so that the
+// request can be repeated.
 func (s *script) named(r *Request) *Request {
 	const name = "Idempotency-Key"
 	if _, given := r.Header[name]; s.broken != nil && r.Method != http.MethodGet && !given {
@@ -45,7 +46,7 @@ func (s *script) breaksSchedules() bool {
 	return s.broken != nil && (s.broken.In("events/") || s.broken.In("shared/search/index/"))
 }
 
-// persist repeats a request if the service failed because of the broken commit.
+// persist sends a request, and repeats it if the service failed because of the broken commit.
 func (s *script) persist(r *Request) (*Answer, error) {
 	before := s.broken != nil && s.broken.Met()
 	a, err := r.Send(s.svc.URL)

@@ -19,7 +19,7 @@ import (
 	"agentsocial/shared/api"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/spec.md")
+var update = flag.Bool("update", false, "rewrite testdata/spec.md and functions/docs/examples")
 
 const specTable = "testdata/spec.md"
 
@@ -178,8 +178,8 @@ func (s *script) shows(args []string) error {
 
 func (s *script) name() string { return s.ts.Name() }
 
-// hold runs after all scripts. It fails the test for every part of the specification that
-// no script shows.
+// hold checks, if all scripts passed, that they show every part of the specification and
+// every example, and that testdata/spec.md says which script shows what.
 func (s *seen) hold(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
 	if err != nil {
@@ -218,7 +218,8 @@ func (s *seen) hold(t *testing.T) {
 	}
 }
 
-// lacks returns the parts of the specification that no transcript showed.
+// lacks returns failure messages, such as for each part of the specification that no
+// transcript showed.
 func (s *seen) lacks() (all []string) {
 	lack := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	for _, p := range promises() {
@@ -322,7 +323,7 @@ func link(script string) string {
 	return fmt.Sprintf("[%s](../../testdata/%[1]s.txtar)", script)
 }
 
-// most returns the script of some that has the largest set in by.
+// most returns the script in some with the largest set in by.
 func most(some set, by map[string]set) (name string) {
 	for _, n := range slices.Sorted(maps.Keys(some)) {
 		if len(by[n]) > len(by[name]) {

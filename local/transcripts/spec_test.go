@@ -59,7 +59,7 @@ func authOf(credential string) api.Auth {
 	return map[string]api.Auth{"none": api.None, "notice": api.None, "sig": api.Sig}[credential]
 }
 
-// beyond maps statements that no transcript can show to the tests that show them.
+// beyond has, for each statement that no transcript can show, a test that shows it.
 var beyond = map[string]string{
 	"next":                  "local/transcripts, TestTranscripts",
 	"origin-hash":           "local/service, TestAddressesAreNowhere",
@@ -68,7 +68,7 @@ var beyond = map[string]string{
 	"oauth-stateless":       "local/service, TestClientsAreNotStored",
 }
 
-// unseen maps error codes that no transcript gets to the tests that provoke them.
+// unseen has, for each error code that no transcript gets, a test that provokes it.
 var unseen = map[api.Code]string{
 	api.Busy:     "shared/api, TestInnerErrors",
 	api.Internal: "shared/api, TestInnerErrors",

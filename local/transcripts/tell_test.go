@@ -20,12 +20,12 @@ func TestTell_OutcomesAndReasons(t *testing.T) {
 		good bool
 		want string
 	}{
-		"all holds":   {func([]*cell) {}, true, "functions/dm/read.go:7             mark            holds         holds"},
-		"a reason":    {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "holds         at rest (1)   holds"},
-		"which it is": {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "  (1) reads are marked in the background"},
-		"broken":      {func(c []*cell) { c[0].wrong = "half done" }, false, "BROKEN        holds"},
-		"how":         {func(c []*cell) { c[5].wrong = "half done" }, false, "functions/dm/read.go:7, killed after, by dm.txtar:\nhalf done\n"},
-		"both":        {func(c []*cell) { c[5].short, c[5].wrong = reasonOf(c[5].Fault, "unread"), "half done" }, false, "BROKEN"},
+		"all holds":             {func([]*cell) {}, true, "functions/dm/read.go:7             mark            holds         holds"},
+		"a reason":              {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "holds         at rest (1)   holds"},
+		"reason's text":         {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "  (1) reads are marked in the background"},
+		"broken":                {func(c []*cell) { c[0].wrong = "half done" }, false, "BROKEN        holds"},
+		"problem's text":        {func(c []*cell) { c[5].wrong = "half done" }, false, "functions/dm/read.go:7, killed after, by dm.txtar:\nhalf done\n"},
+		"broken, with a reason": {func(c []*cell) { c[5].short, c[5].wrong = reasonOf(c[5].Fault, "unread"), "half done" }, false, "BROKEN"},
 	} {
 		all := cells()
 		c.do(all)
@@ -39,17 +39,17 @@ func TestTell_OutcomesAndReasons(t *testing.T) {
 func TestReasonOf_OnlyWhereItApplies(t *testing.T) {
 	f := faults.Fault{Place: faults.Place{File: "functions/access/live.go", Func: "add"}, Kind: faults.Killed}
 	if reasonOf(f, "FAIL: code: it is absent") == nil {
-		t.Error("got no reason for the failure that it describes")
+		t.Error("a failure with a reason: got none, want one")
 	}
 	if reasonOf(f, "FAIL: the status is 500") != nil {
-		t.Error("got a reason for another failure")
+		t.Error("another failure: got a reason, want none")
 	}
 	if f.Kind = faults.Lost; reasonOf(f, "FAIL: code: it is absent") != nil {
-		t.Error("got a reason for another kind of fault")
+		t.Error("another kind of fault: got a reason, want none")
 	}
 	f.Kind, f.Place.Func = faults.Killed, "remove"
 	if reasonOf(f, "FAIL: code: it is absent") != nil {
-		t.Error("got a reason for another place")
+		t.Error("another place: got a reason, want none")
 	}
 }
 
