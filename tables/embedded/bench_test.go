@@ -63,7 +63,7 @@ func BenchmarkQuery100(b *testing.B) {
 	for b.Loop() {
 		page, err := table.Query(b.Context(), tables.Query{Index: tables.ByRank, PK: "R", Desc: true, Limit: 100})
 		if err != nil || len(page.Items) != 100 {
-			b.Fatal(err)
+			b.Fatalf("Query: got %d items, %v; want 100", len(page.Items), err)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func BenchmarkPage(b *testing.B) {
 	for b.Loop() {
 		page, err := table.Query(b.Context(), q)
 		if err != nil || len(page.Items) != 200 {
-			b.Fatal(err)
+			b.Fatalf("Query: got %d items, %v; want 200", len(page.Items), err)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (t *Table) Checkpoints(ctx context.Context) (map[string]string, error) {
 // keeps changes for 24 hours. A reader without a position begins at the oldest change left.
 // SetReaders forgets the positions of other readers.
 func (t *Table) SetReaders(ctx context.Context, names []string) error {
-	names = slices.Clone(names) // the committer may read them after ctx has ended
+	names = slices.Clone(names)
 	var refusal error
 	err := t.run(ctx, func(s *state) error {
 		fresh := map[string]string{}
@@ -72,7 +72,7 @@ const trimEach = 4096
 // SetCheckpoints implements [tables.Checkpoints]. It removes changes that all declared
 // readers have passed ([Table.SetReaders]).
 func (t *Table) SetCheckpoints(ctx context.Context, changed map[string]string) error {
-	changed = maps.Clone(changed) // the committer may read it after ctx has ended
+	changed = maps.Clone(changed)
 	var refusal error
 	err := t.run(ctx, func(s *state) error {
 		if refusal = checkCheckpoints(changed, s.lastSeq()); refusal != nil {

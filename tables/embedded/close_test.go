@@ -242,11 +242,11 @@ func TestCloseCompacted(t *testing.T) {
 	}
 	puts(t, table, 0, 1000)
 	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), "another process has the file open") {
-		t.Errorf("opening it twice: got %v, want an error that says that it is open", err)
+		t.Errorf("a second Open: got %v, want an error that the file is open", err)
 	}
 	before, after, err := table.CloseCompacted()
 	if err != nil || after > before || after != sizeOf(t, path) {
-		t.Errorf("got %d bytes, then %d, %v; want no more than before, and the file's size", before, after, err)
+		t.Errorf("CloseCompacted: got %d bytes before and %d after, %v; want no more after, and the file's size %d", before, after, err, sizeOf(t, path))
 	}
 	table = openAt(t, path)
 	for n := range 100 {
@@ -256,7 +256,7 @@ func TestCloseCompacted(t *testing.T) {
 	}
 	closed(t, table)
 	if before, after, err = openAt(t, path).CloseCompacted(); err != nil || after > before {
-		t.Errorf("a clean file: got %d bytes, then %d, %v; want no more than before", before, after, err)
+		t.Errorf("CloseCompacted of a clean file: got %d bytes before and %d after, %v; want no more after", before, after, err)
 	}
 	if _, _, err := openAt(t, Memory).CloseCompacted(); err == nil {
 		t.Error("a table in memory was compacted")

@@ -62,8 +62,8 @@ func (t *Table) commit(ctx context.Context, p *prepared) (o outcome, err error) 
 // laterMost bounds the commits that are answered but not yet made.
 const laterMost = 256
 
-// commitLater answers a commit from the newest snapshot, and makes it at most [linger]
-// later. It removes the commit's entry from t.later.
+// commitLater answers a commit from the newest snapshot, and makes it within about
+// [linger]. It removes the commit's entry from t.later.
 func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err error) {
 	err = t.view(false, func(now *trees) error {
 		_, o = (&state{trees: now}).evaluate(p)
@@ -91,8 +91,8 @@ type outcome struct {
 
 func refused(err error) outcome { return outcome{err: err} }
 
-// commit makes all of a transaction's writes or none. Its second result is an error between
-// writes, which undoes the whole group of commits.
+// commit makes all of a transaction's writes or none. Its second result is an error that
+// may come after some writes; it undoes the whole group of commits.
 func (s *state) commit(p *prepared) (outcome, error) {
 	if p.token != "" {
 		t, known, err := s.token(p.token)

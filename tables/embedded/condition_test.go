@@ -33,7 +33,7 @@ func TestConditions(t *testing.T) {
 		err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Check(k, c.cond)}})
 		var cancelled *tables.Cancelled
 		if (err == nil) != c.holds || err != nil && (!errors.As(err, &cancelled) || cancelled.Reasons[0].Old.Key() != k) {
-			t.Errorf("%d: %+v: got %v, want holds = %t", i, c.cond, err, c.holds)
+			t.Errorf("%d: %+v: got %v, want holds = %t, and the old item in a refusal", i, c.cond, err, c.holds)
 		}
 	}
 }

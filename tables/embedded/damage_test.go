@@ -80,7 +80,7 @@ func TestOpenRefusesDamage(t *testing.T) {
 		"a page short": whole[:used(t, whole)-page],
 		"no meta":      zeroed(0, 2*page),
 		"zeros":        zeroed(2*page, len(whole)),
-		"zeros behind": zeroed(len(whole)/2, len(whole)),
+		"half zeros":   zeroed(len(whole)/2, len(whole)),
 		"text":         bytes.Repeat([]byte("text"), 25_000),
 	}
 	for name, b := range damaged {

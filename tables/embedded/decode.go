@@ -31,7 +31,7 @@ func readStored(key, value string, only *tables.Projection) (*stored, error) {
 		return decodeOnly(strings.Clone(value), only)
 	}
 	d := decoder{rest: value[1:]}
-	d.uvarint() // the number in the feed
+	d.uvarint() // the sequence number
 	encoded, err := unpacked(key, d.rest)
 	if err != nil {
 		return nil, err

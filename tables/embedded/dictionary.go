@@ -11,7 +11,8 @@ import (
 // those take the fewest bytes. It must never change, because files were packed with it.
 //
 // A line is a type, then the attributes in the order of their names. A name alone stands
-// for any string, name/n for a string of n bytes, and name=value for the string value.
+// for any string, type for the line's type, name/n for a string of n bytes, and name=value
+// for the string value.
 // Numbers are name# and name#value, booleans name+ and name-, bytes name*, sets name[, and
 // maps name{ … }.
 const shapes = `

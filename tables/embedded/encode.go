@@ -13,8 +13,8 @@ import (
 // canonical, so a digest of the writes identifies a transaction.
 const itemVersion = 1
 
-// packedVersion begins an item in the table. The number in the feed of the change that
-// wrote the item follows (0: unknown), then the packed item (pack.go).
+// packedVersion begins an item in the table. Then follow the sequence number of the
+// change that wrote the item (0: unknown) and the packed item (pack.go).
 const packedVersion = 2
 
 func encodeStored(key string, s *stored) (string, error) {

@@ -106,9 +106,9 @@ func TestBrokenFile(t *testing.T) {
 	_, getErr := table.Get(t.Context(), tables.Strong, k)
 	_, queryErr := table.Query(t.Context(), tables.Query{PK: k.PK})
 	commitErr := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Delete(k)}})
-	for _, err := range []error{getErr, queryErr, commitErr} {
+	for call, err := range map[string]error{"Get": getErr, "Query": queryErr, "Commit": commitErr} {
 		if !errors.Is(err, errBrokenItem) {
-			t.Errorf("got %v, want %v", err, errBrokenItem)
+			t.Errorf("%s: got %v, want %v", call, err, errBrokenItem)
 		}
 	}
 }

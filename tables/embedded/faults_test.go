@@ -49,7 +49,7 @@ func TestStaleReads(t *testing.T) {
 	})
 }
 
-// stale makes every read stale that may be.
+// stale makes every read stale that may be, and wants one key per call.
 func stale(t *testing.T) embedded.Faults {
 	return func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {

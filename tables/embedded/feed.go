@@ -45,7 +45,7 @@ func (s *state) complete(c *change) error {
 	}
 	at := number(c.old.seq)
 	encoded, found := s.feed.shelf.get(at)
-	if !found || len(encoded) < recordHead { // trimmed, or broken: reading it will fail
+	if !found || len(encoded) < recordHead { // trimmed; or broken, so that its reader will fail
 		return nil
 	}
 	return s.feed.shelf.put(at, completed(encoded, c.old.pack(c.key)))

@@ -129,7 +129,7 @@ func (f *file) close() error {
 	return errors.Join(err, f.db.Close())
 }
 
-// free returns the bytes of the file that no page uses.
+// free returns the number of bytes in free pages.
 func (f *file) free() int {
 	s := f.db.Stats()
 	return (s.FreePageN + s.PendingPageN) * f.db.Info().PageSize
@@ -193,7 +193,8 @@ func closedAt(tx *bbolt.Tx) int64 {
 	return 0
 }
 
-// layOut makes the buckets of a new file, and those that an older file lacks.
+// layOut makes the buckets of a new file, and those that an older file lacks. It converts
+// the tokens of a former format.
 func layOut(db *bbolt.DB) error {
 	names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketCheckpoints}
 	for _, s := range tables.Indexes {

@@ -24,7 +24,7 @@ func Unhurried(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unhurriedKey{}, true)
 }
 
-// request is work for the committer: one commit, or one step of a sweep.
+// request is work for the committer, such as one commit or one step of a sweep.
 type request struct {
 	work      func(*trees) error
 	unhurried bool

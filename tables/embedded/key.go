@@ -8,9 +8,9 @@ import (
 	"agentsocial/tables"
 )
 
-// A key in a tree is a sequence of strings, each ended by 00 01, with 00 inside written as
-// 00 FF. So keys sort as the sequences do, and keys with the same first strings are next to
-// each other.
+// The key of an item or of an index entry is a sequence of strings, each ended by 00 01,
+// with 00 inside written as 00 FF. So keys sort as the sequences do, and keys with the same
+// first strings are next to each other.
 const (
 	endOfPart   = "\x00\x01"
 	behindPart  = "\x00\x02" // replaces an end; sorts after all keys with this prefix
@@ -80,8 +80,8 @@ func checkKeyPart(what, s string, limit int) error {
 	return nil
 }
 
-// checkIndexKeys refuses, as DynamoDB does, an index key that is not a string or is empty.
-// It may be absent.
+// checkIndexKeys refuses, as DynamoDB does, an index key that is not a string, is empty or
+// is too long. It may be absent.
 func checkIndexKeys(item tables.Item) error {
 	for _, s := range tables.Indexes {
 		if err := checkIndexKey(item, s.PK, tables.MaxPKSize); err != nil {

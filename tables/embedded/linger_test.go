@@ -48,11 +48,11 @@ func TestUnhurried(t *testing.T) {
 		wg.Wait()
 	}
 	if n := transactions(t, table) - before; n > 3*rounds/2 { // on a busy machine an unhurried write may come late
-		t.Errorf("%d writes, a third of them hurried: got %d transactions, want little more than %d", 3*rounds, n, rounds)
+		t.Errorf("%d writes, a third of them hurried: got %d transactions, want at most %d", 3*rounds, n, 3*rounds/2)
 	}
 	begun := time.Now()
 	if err := put(Unhurried(t.Context()), table, "alone"); err != nil || time.Since(begun) < linger {
-		t.Errorf("an unhurried write alone: got %v after %v, want it to wait %v", err, time.Since(begun), linger)
+		t.Errorf("an unhurried write alone: got %v after %v, want no error after at least %v", err, time.Since(begun), linger)
 	}
 	done := make(chan error)
 	go func() { done <- put(Unhurried(t.Context()), table, "last") }()
@@ -94,7 +94,7 @@ func TestLosable(t *testing.T) {
 	}
 	settled()
 	if n := transactions(t, table) - before; n > 50 { // on a busy machine answers are slow
-		t.Errorf("100 commits that may be lost: got %d transactions, want far fewer", n)
+		t.Errorf("100 commits that may be lost: got %d transactions, want at most 50", n)
 	}
 	if n := counted(table); n != 80 {
 		t.Errorf("100 commits: got %d made, want the 80 whose condition holds", n)

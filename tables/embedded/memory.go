@@ -35,7 +35,7 @@ func (m *memory) read() (now *trees, end func(), err error) {
 	return m.now, m.mu.RUnlock, nil
 }
 
-// hold copies the trees. The copies share nodes until one changes.
+// hold copies the trees that stale reads use. The copies share nodes until one changes.
 func (m *memory) hold() (before *trees, end func(), err error) {
 	before = &trees{items: copyOf(m.now.items), feed: copyOf(m.now.feed)}
 	for _, index := range m.now.indexes {

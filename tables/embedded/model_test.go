@@ -60,7 +60,7 @@ func (m model) query(q tables.Query) (found []item, next *tables.Position) {
 			found[n] = item{"pk": i["pk"], "sk": i["sk"], pk: i[pk], sk: i[sk]}
 		}
 	}
-	return append([]item(nil), found...), next // nil if empty
+	return append([]item(nil), found...), next // nil items if none were found
 }
 
 func (m model) commit(w tables.Write) bool {

@@ -13,7 +13,7 @@ const (
 	maxPastAge = 50 * time.Millisecond
 )
 
-// past holds the table before each of the last commits, while faults are injected.
+// past holds the table before each of the last writes, while faults are injected.
 type past struct {
 	mu        sync.Mutex
 	snapshots []*snapshot // the oldest first

@@ -12,7 +12,8 @@ type record struct {
 	old, now *stored // may be absent
 
 	// current means that the table has the new item, and the record does not. After
-	// decoding, now is nil until [trees.restore]; so is old if there is a difference.
+	// decoding a current record, now is nil until [trees.restore]; so is old if there is a
+	// difference.
 	current    bool
 	difference string
 }

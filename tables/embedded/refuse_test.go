@@ -127,7 +127,7 @@ func TestRefusedReads(t *testing.T) {
 	}
 	for name, q := range map[string]tables.Query{
 		"no partition":         {},
-		"limit":                {PK: "P", Limit: -1},
+		"negative limit":       {PK: "P", Limit: -1},
 		"unknown index":        {PK: "P", Index: "by_name"},
 		"strong index":         {PK: "P", Index: tables.ByRank, Consistency: tables.Strong},
 		"bound not UTF-8":      {PK: "P", To: "P#\xff"},

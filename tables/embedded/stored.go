@@ -2,13 +2,13 @@ package embedded
 
 import "agentsocial/tables"
 
-// stored is an item that is in the table or about to be written there. Nobody changes it.
+// stored is an item that is in the table or about to be written there. Nobody changes its item.
 type stored struct {
 	item    tables.Item
 	size    int    // item.Size()
 	encoded string // "" if absent
 	packed  string // "" until it is needed
-	seq     uint64 // the number in the feed of the change that wrote it; 0 if not known
+	seq     uint64 // sequence number of the change that wrote it; 0 if not known
 }
 
 var absent = &stored{}

@@ -95,7 +95,7 @@ func (t *Table) Close() error {
 	return err
 }
 
-// view reads the current snapshot or, if stale is set and there is any, an older one.
+// view reads the current snapshot, or the oldest past one if stale is set and there is one.
 func (t *Table) view(stale bool, read func(*trees) error) error {
 	if stale {
 		if found, err := t.past.view(read); found {

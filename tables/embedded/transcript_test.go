@@ -111,7 +111,7 @@ func testWritesAndFeed(t *testing.T, path string) {
 	last := ""
 	for i, r := range changes(t, table, "") {
 		if r.Seq <= last || r.At.IsZero() || r.Shard != "shard-0" || r.Key != k {
-			t.Fatalf("record %d: got %+v, want a later record of %v", i, r, k)
+			t.Fatalf("record %d: got %+v, want one of %v in shard-0, with a time and a position after %q", i, r, k, last)
 		}
 		last = r.Seq
 		r.Shard, r.Seq, r.At, r.Key = "", "", time.Time{}, key{}
@@ -274,9 +274,9 @@ func testClosed(t *testing.T, path string) {
 	_, queryErr := table.Query(t.Context(), tables.Query{PK: "P"})
 	_, _, feedErr := table.Changes(t.Context(), "shard-0", "", 1, 0)
 	commitErr := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Delete(at("P", "S"))}})
-	for _, err := range []error{getErr, queryErr, feedErr, commitErr} {
+	for call, err := range map[string]error{"Get": getErr, "Query": queryErr, "Changes": feedErr, "Commit": commitErr} {
 		if !errors.Is(err, embedded.ErrClosed) {
-			t.Errorf("got %v, want %v", err, embedded.ErrClosed)
+			t.Errorf("%s: got %v, want %v", call, err, embedded.ErrClosed)
 		}
 	}
 }
