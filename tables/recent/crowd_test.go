@@ -96,7 +96,7 @@ func TestCrowd(t *testing.T) {
 			s.write()
 		}
 		if n, body := c.need(t, s.requests); n != s.reads || body != s.want {
-			t.Errorf("%s: got %d reads and %q of %d requests, want %d and %q", s.what, n, body, s.requests, s.reads, s.want)
+			t.Errorf("%s: %d requests: got %d reads and %q, want %d and %q", s.what, s.requests, n, body, s.reads, s.want)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestCrowd_Strong(t *testing.T) {
 			}
 		}
 		if got := c.table.gets - before; got != 100 {
-			t.Errorf("%v: got %d reads of 100 requests, want each to read", key, got)
+			t.Errorf("100 requests for %v: got %d reads, want 100", key, got)
 		}
 	}
 }
@@ -163,15 +163,15 @@ func TestCrowd_RefusedFirst(t *testing.T) {
 	c.table.refuse = []tables.Key{c.key}
 	for range 3 {
 		if items, err := c.GetCrowded(t.Context(), []tables.Key{c.key}, c.key); err == nil || items != nil {
-			t.Errorf("got %v and %v, want an error", items, err)
+			t.Errorf("GetCrowded: got %v and %v, want no items and an error", items, err)
 		}
 		if items, err := c.Get(recent.For(t.Context(), stranger, nil), tables.Strong, c.key); err == nil || items != nil {
-			t.Errorf("a reader: got %v and %v, want an error", items, err)
+			t.Errorf("Get: got %v and %v, want no items and an error", items, err)
 		}
 	}
 	c.table.refuse = nil
 	if n, body := c.need(t, 100); n != 1 || body != "one" {
-		t.Errorf("got %d reads and %q of 100 requests, want 1 and \"one\"", n, body)
+		t.Errorf("100 requests after the refusals: got %d reads and %q, want 1 and \"one\"", n, body)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestCrowd_Bounds(t *testing.T) {
 		t.Errorf("posts that do not exist: got %d answers remembered, want none", got)
 	}
 	if n, _ := c.need(t, 100); n != crowdLeast {
-		t.Errorf("got %d reads of 100 requests after the missing posts, want %d", n, crowdLeast)
+		t.Errorf("100 requests after the missing posts: got %d reads, want %d", n, crowdLeast)
 	}
 	const size, most = 17 << 10, 4 << 20
 	for n := range 300 {
@@ -222,11 +222,11 @@ func TestCrowd_Bounds(t *testing.T) {
 		}
 	}
 	if got := c.Memory.Bytes(); got < most-2*size {
-		t.Errorf("got %d bytes remembered, want almost 4 MB", got)
+		t.Errorf("got %d bytes remembered, want at least %d", got, most-2*size)
 	}
 	c.now = c.now.Add(keep)
 	need(1000)
 	if n, held := c.Memory.Len(), c.Memory.Held(); n != 0 || held != 0 {
-		t.Errorf("got %d answers and %d pages remembered after %s, want none", n, held, keep)
+		t.Errorf("got %d answers remembered and %d in the list by age after %s, want none", n, held, keep)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// replicated is a table whose eventually consistent reads go to its replica, behind.
+// replicated is a table whose eventually consistent reads go to behind, its replica.
 type replicated struct {
 	tables.Backend
 	behind tables.Backend

@@ -198,7 +198,7 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 	return items, nil
 }
 
-// fill reads the items that are nil, and remembers those for whose keys may reports true.
+// fill reads the items that are nil, and remembers those whose keys pass may.
 func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) error {
 	var missing []tables.Key
 	var places []int
@@ -326,8 +326,8 @@ func (m *Memory) Committed(writes []tables.Write) {
 	m.changed = m.now()
 }
 
-// changes reports whether a write may change existing public content. Only the put of a
-// post or of its counters never does.
+// changes reports whether a write may change existing public content. A put of a post
+// or of its counters does not, since both are new.
 func changes(w tables.Write) bool {
 	if w.Op == tables.OpCheck || !w.Key.Public() {
 		return false

@@ -311,7 +311,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// none is a table that Get cannot reach.
+// none is a table whose Get fails.
 type none struct{ tables.Backend }
 
 func (none) Get(context.Context, tables.Consistency, ...tables.Key) ([]tables.Item, error) {
@@ -324,11 +324,11 @@ func TestFailedGet(t *testing.T) {
 	table := f.Table
 	f.Table = none{table}
 	if items, err := f.Get(recent.For(t.Context(), stranger, nil), tables.Strong, tables.PostKey("den", "po_001")); err == nil || items != nil {
-		t.Errorf("got %v and %v, want an error", items, err)
+		t.Errorf("a Get that fails: got %v and %v, want no items and an error", items, err)
 	}
 	f.Table = table
 	if got, _ := f.gets(t, stranger, 1); got != "one" {
-		t.Errorf("got %q, want \"one\"", got)
+		t.Errorf("a Get afterwards: got %q, want \"one\"", got)
 	}
 }
 
@@ -388,7 +388,7 @@ func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 				return
 			}
 			if wrote(context.Background()) || !slices.ContainsFunc(past, func(s state) bool { return s.bodies == got && f.now.Sub(s.until) < keep }) {
-				r.Fatalf("got %q, want %q or a state of the last two seconds: %v", got, text(), past)
+				r.Fatalf("got %q, want %q or, unless the caller wrote (%t), a state of the last two seconds: %v", got, text(), wrote(context.Background()), past)
 			}
 		}
 		r.Repeat(map[string]func(*rapid.T){
@@ -403,9 +403,9 @@ func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 					past = nil
 				}
 			},
-			"delete there": func(*rapid.T) { remove(f.elsewhere) },
-			"stranger":     func(*rapid.T) { check(stranger) },
-			"author":       func(*rapid.T) { check(author) },
+			"delete elsewhere": func(*rapid.T) { remove(f.elsewhere) },
+			"stranger":         func(*rapid.T) { check(stranger) },
+			"author":           func(*rapid.T) { check(author) },
 		})
 	})
 }
@@ -426,6 +426,6 @@ func TestReadAgainReplacesPage(t *testing.T) {
 		}
 	}
 	if n, held := f.Memory.Len(), f.Memory.Held(); n != 2 || held != 2 {
-		t.Errorf("got %d answers and %d pages, want 2 of each", n, held)
+		t.Errorf("got %d answers remembered and %d in the list by age, want 2 and 2", n, held)
 	}
 }
