@@ -55,7 +55,7 @@ func (h *hot) refuse(places []place, keys []tables.Key) error {
 
 var errRemembered = errors.New("retry: the table throttled this partition a moment ago")
 
-// add remembers a place until the given time, unless hotMost others are remembered.
+// add remembers a place until the given time, unless hotMost places are remembered.
 func (h *hot) add(p place, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -5,8 +5,8 @@
 //   - A conflict is repeated for two seconds: the table works, and the other writer
 //     ends soon.
 //   - A throttled, lost or unsent call is repeated at most twice, and only while the
-//     process has tokens ([bucket]). With [Patiently] it is repeated for ten seconds, with
-//     [Never] not at all.
+//     process has tokens ([bucket]). With [Patiently] it is repeated for ten seconds.
+//   - With [Never], no call is repeated.
 //   - A partition that stays throttled is remembered for a moment ([hot]). Calls of it
 //     then fail without an attempt.
 package retry
@@ -32,7 +32,7 @@ const (
 
 	// Pauses are random ("full jitter"), so that callers refused together do not come back
 	// together. Their upper bound begins with firstConflict or firstRefusal, and doubles up
-	// to longest (apart for a patient caller).
+	// to longest (apart for the refusals of a patient caller).
 	firstConflict = 5 * time.Millisecond
 	firstRefusal  = 50 * time.Millisecond
 	longest       = 400 * time.Millisecond
