@@ -47,8 +47,8 @@ func (s *script) example(args []string) error {
 	return nil
 }
 
-// exchange returns the last request and its answer as Markdown, with stable values for
-// those that differ between runs.
+// exchange returns the last request and its answer as Markdown. Values that differ
+// between runs have stable stand-ins.
 func (s *script) exchange(topic string, headers []string) []byte {
 	head := func(first string, header http.Header, names ...string) string {
 		for _, name := range names {
