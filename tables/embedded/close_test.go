@@ -168,7 +168,7 @@ func TestOpen_DamagedFreeList(t *testing.T) {
 		t.Fatalf("lists of free pages: got %d, %v; want at least one", found, err)
 	}
 	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), remedy) {
-		t.Fatalf("got %v, want an error with the remedy", err)
+		t.Fatalf("Open: got %v, want an error with the remedy", err)
 	}
 }
 

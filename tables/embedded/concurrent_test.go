@@ -138,7 +138,7 @@ func testChangesWait(t *testing.T, path string) {
 	start := time.Now()
 	records, _, err := table.Changes(t.Context(), shards[0].ID, "", 10, time.Second)
 	if err != nil || len(records) != 1 || time.Since(start) != 30*time.Millisecond {
-		t.Fatalf("got %v, %v after %v; want one record after 30 ms", records, err, time.Since(start))
+		t.Fatalf("Changes: got %v, %v after %v; want one record after 30 ms", records, err, time.Since(start))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -147,7 +147,7 @@ func testChangesWait(t *testing.T, path string) {
 	}
 	start = time.Now()
 	if records, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, 40*time.Millisecond); err != nil || len(records) != 0 || time.Since(start) != 40*time.Millisecond {
-		t.Fatalf("got %v, %v after %v; want no records after 40 ms", records, err, time.Since(start))
+		t.Fatalf("Changes without a commit: got %v, %v after %v; want no records after 40 ms", records, err, time.Since(start))
 	}
 	time.AfterFunc(10*time.Millisecond, func() { table.Close() })
 	if _, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, time.Second); !errors.Is(err, embedded.ErrClosed) {

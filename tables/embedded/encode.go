@@ -14,7 +14,7 @@ import (
 const itemVersion = 1
 
 // packedVersion begins an item in the table. Then follow the sequence number of the
-// change that wrote the item (0: unknown) and the packed item (pack.go).
+// change that wrote the item (0: none or unknown) and the packed item (pack.go).
 const packedVersion = 2
 
 func encodeStored(key string, s *stored) (string, error) {

@@ -78,7 +78,7 @@ func TestKeyOrder(t *testing.T) {
 		pk, rest, err := cutPart(itemKey(a))
 		sk, end, err2 := cutPart(rest)
 		if pk != a.PK || sk != a.SK || end != "" || err != nil || err2 != nil {
-			t.Fatalf("got %q, %q; want %q", pk, sk, a)
+			t.Fatalf("parts of the key of %q: got %q and %q, errors %v and %v, rest %q", a, pk, sk, err, err2, end)
 		}
 	})
 }

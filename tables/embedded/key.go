@@ -13,7 +13,7 @@ import (
 // first strings are next to each other.
 const (
 	endOfPart   = "\x00\x01"
-	behindPart  = "\x00\x02" // replaces an end; sorts after all keys with this prefix
+	behindPart  = "\x00\x02" // in place of an end, sorts after all keys with the same prefix
 	escapedZero = "\x00\xff"
 )
 

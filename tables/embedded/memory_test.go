@@ -62,8 +62,8 @@ func (l *load) sweep(t *testing.T) {
 	}
 }
 
-// A table in memory takes at most as many bytes as its file, also under a constant load
-// that deletes as much as it adds.
+// A table in memory takes at most as many bytes as the same table in a file, also under a
+// constant load that deletes as much as it adds.
 func TestMemory_Size(t *testing.T) {
 	const posts = 2000
 	path := filepath.Join(t.TempDir(), "table")

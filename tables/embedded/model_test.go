@@ -239,17 +239,17 @@ func testQueryPages(t *testing.T, path string) {
 	}
 	page, err := table.Query(t.Context(), tables.Query{Index: tables.ByParent, PK: "R"})
 	if err != nil || len(page.Items) != 6 || page.Next != nil || len(page.Items[0]) != 4 {
-		t.Fatalf("got %v, %v; want 6 entries of 4 attributes in one page", page, err)
+		t.Fatalf("query by parent: got %v, %v; want 6 entries of 4 attributes in one page", page, err)
 	}
 	// A page that ends at its limit has a Next, even if nothing follows.
 	q := tables.Query{PK: "P", From: "e", To: "f", Limit: 2}
 	page, err = table.Query(t.Context(), q)
 	if err != nil || len(page.Items) != 2 || page.Next == nil {
-		t.Fatalf("got %v, %v; want 2 items and a Next", page, err)
+		t.Fatalf("page of 2 of 2 items: got %v, %v; want 2 items and a Next", page, err)
 	}
 	q.After = page.Next
 	page, err = table.Query(t.Context(), q)
 	if err != nil || len(page.Items) != 0 || page.Next != nil {
-		t.Fatalf("got %v, %v; want an empty last page", page, err)
+		t.Fatalf("page after both items: got %v, %v; want no items and no Next", page, err)
 	}
 }

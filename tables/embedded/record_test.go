@@ -204,7 +204,7 @@ func testFormerFormat(t *testing.T, former string) {
 	table = openAt(t, path)
 	items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "S"}, tables.Key{PK: "P", SK: "T"})
 	if err != nil || items[0].Int("n") != 6 || items[1].Int("n") != 7 {
-		t.Errorf("got %v, %v; want n = 6 and n = 7", items, err)
+		t.Errorf("items after compaction: got %v, %v; want n = 6 and n = 7", items, err)
 	}
 	closed(t, table)
 }
@@ -222,6 +222,6 @@ func TestOpen_LaterFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), `its format is "4"; this program reads ["1" "2"] and "3"`) {
-		t.Errorf("got %v, want an error that names the formats", err)
+		t.Errorf("Open of format 4: got %v, want an error that names the formats", err)
 	}
 }

@@ -104,7 +104,7 @@ func testRefusedCommits(t *testing.T, path string) {
 	}
 	want(t, table, stands)
 	if n := len(changes(t, table, "")); n != 1 {
-		t.Errorf("got %d changes, want 1", n)
+		t.Errorf("after refused commits: got %d changes in the feed, want 1", n)
 	}
 	commit(t, table, put("b", make([]byte, tables.MaxItemSize-7)),
 		tables.Put(item{"pk": "X", "sk": "L", "l": nested(31)}),

@@ -8,7 +8,7 @@ type stored struct {
 	size    int    // item.Size()
 	encoded string // "" if absent
 	packed  string // "" until it is needed
-	seq     uint64 // sequence number of the change that wrote it; 0 if not known
+	seq     uint64 // sequence number of the change that wrote it; 0 if none or unknown
 }
 
 var absent = &stored{}

@@ -9,7 +9,7 @@ import (
 // DynamoDB ignores a TTL of more than five years ago, which is probably not a time.
 const oldestTTL = 5 * 365 * 24 * time.Hour
 
-// A sweep's steps are small, so that commits do not wait for it.
+// A sweep's steps are small, so that commits do not wait for the whole sweep.
 const (
 	sweepItems   = 256
 	sweepRecords = 1024

@@ -11,7 +11,8 @@
 //
 // Two differences from DynamoDB remain:
 //
-//   - An update that only removes attributes creates an absent item, as on DynamoDB Local.
+//   - An update of an absent item creates it even if it only removes attributes, as on
+//     DynamoDB Local.
 //   - Entries of an index with equal sort keys are in the order of the items' keys.
 //     DynamoDB's order is not specified.
 //

@@ -188,7 +188,7 @@ func TestToken(t *testing.T) {
 	refused := add(1)
 	refused.Writes[0] = refused.Writes[0].When(tables.ItemExists())
 	if err := table.Commit(t.Context(), refused); !errors.As(err, new(*tables.Cancelled)) {
-		t.Fatalf("got %v, want it cancelled", err)
+		t.Fatalf("a failed condition: got %v, want it cancelled", err)
 	}
 	ask(add(1), nil, 1)
 	ask(add(1), nil, 1)
@@ -203,7 +203,7 @@ func TestToken(t *testing.T) {
 	ask(add(2), nil, 3)
 	ask(add(2), nil, 3)
 	if n := len(changes(t, table, "")); n != 2 {
-		t.Fatalf("got %d changes, want 2", n)
+		t.Fatalf("after two transactions: got %d changes in the feed, want 2", n)
 	}
 }
 
@@ -229,7 +229,7 @@ func testSweep(t *testing.T, path string) {
 	}
 	page, err := table.Query(t.Context(), tables.Query{PK: "P"})
 	if err != nil || len(page.Items) != 5 {
-		t.Fatalf("got %v, %v; want 5 items", page, err)
+		t.Fatalf("after Sweep: got %v, %v; want 5 items", page, err)
 	}
 	records := changes(t, table, "")
 	gone := records[len(records)-1]
