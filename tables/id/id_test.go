@@ -15,7 +15,7 @@ func TestNew(t *testing.T) {
 	at := time.Date(2025, 6, 1, 12, 0, 0, 999_999, time.FixedZone("", 7200))
 	got := Post.New(at, bytes.NewReader([]byte{0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8}))
 	if want := "po_01jwney480zw0020g30g2gc1r8"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("New: got %q, want %q", got, want)
 	}
 	if ms, ok := Post.Time(got); !ok || ms != at.UnixMilli() {
 		t.Errorf("Time(%q) = %d, %v, want %d", got, ms, ok, at.UnixMilli())

@@ -122,7 +122,7 @@ func TestGet(t *testing.T) {
 		t.Errorf("the first read took %v units, want 1", units)
 	}
 	if got, units := f.gets(t, stranger, 1); got != "one" || units != 0 {
-		t.Errorf("got %q for %v units, want \"one\" for none", got, units)
+		t.Errorf("the second read: got %q for %v units, want \"one\" for none", got, units)
 	}
 	secret := tables.AgentKeyKey("ag_fox", "pub")
 	f.elsewhere(t, tables.Put(tables.Item{tables.AttrPK: secret.PK, tables.AttrSK: secret.SK, tables.AttrType: "key"}))

@@ -285,7 +285,7 @@ func TestEverythingThrottled(t *testing.T) {
 					at := time.Now()
 					// A new partition, so that nothing is remembered.
 					if err := call(t.Context(), table, "P"+time.Now().String()); !errors.Is(err, tables.ErrThrottled) {
-						t.Fatalf("got %v, want %v", err, tables.ErrThrottled)
+						t.Fatalf("call %d: got %v, want %v", calls, err, tables.ErrThrottled)
 					}
 					slowest = max(slowest, time.Since(at))
 					time.Sleep(50 * time.Millisecond)
@@ -385,7 +385,7 @@ func TestPartsOfABatch(t *testing.T) {
 		})
 		items, err := table.Get(t.Context(), tables.Strong, a, b, a)
 		if err != nil || items[0] == nil || items[1] == nil || items[2] == nil {
-			t.Errorf("got %v, %v; want three items", items, err)
+			t.Errorf("b refused once: got %v, %v; want three items", items, err)
 		}
 		if below.attempts["a"] != 2 || below.attempts["b"] != 2 {
 			t.Errorf("got attempts %v, want 2 of a in one batch, and 2 of b in two batches", below.attempts)
@@ -394,7 +394,7 @@ func TestPartsOfABatch(t *testing.T) {
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		var refused *tables.Throttled
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items[0] == nil || items[1] != nil {
-			t.Errorf("got %v, %v; want the first item, and the second refused", items, err)
+			t.Errorf("b refused: got %v, %v; want the first item, and the second refused", items, err)
 		}
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items != nil {
