@@ -245,7 +245,7 @@ func testQueryPages(t *testing.T, path string) {
 	q := tables.Query{PK: "P", From: "e", To: "f", Limit: 2}
 	page, err = table.Query(t.Context(), q)
 	if err != nil || len(page.Items) != 2 || page.Next == nil {
-		t.Fatalf("page of 2 of 2 items: got %v, %v; want 2 items and a Next", page, err)
+		t.Fatalf("a page limited to both items: got %v, %v; want 2 items and a Next", page, err)
 	}
 	q.After = page.Next
 	page, err = table.Query(t.Context(), q)

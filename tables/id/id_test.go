@@ -108,7 +108,7 @@ func TestLeast(t *testing.T) {
 		made := rapid.Int64Range(max(0, at-3), min(at+3, 1<<48-1)).Draw(t, "made")
 		least, one := Post.Least(at), Post.New(time.UnixMilli(made), rand.Reader)
 		if !Post.Valid(least) || (one >= least) != (made >= at) {
-			t.Fatalf("got %s made at %d, Least(%d) = %s; want both valid, and in the order of their times", one, made, at, least)
+			t.Fatalf("got %s made at %d, Least(%d) = %s; want a valid Least, and the order of the times", one, made, at, least)
 		}
 	})
 	if Post.Least(-5) != Post.Least(0) {
