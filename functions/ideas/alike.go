@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// likely is the least likeness that refuses an idea. TestLikely measures how well
-	// it works.
+	// likely is the lowest likeness at which an idea is refused. TestLikely measures how
+	// well this works.
 	likely = 0.575
 	// titleShare is the weight of the titles in a likeness. The whole texts have the
 	// rest.
@@ -25,7 +25,8 @@ const (
 	pointedOut = 3  // bounds the ideas that a refusal names
 )
 
-// synonyms maps stems that mean the same in an idea to the first stem of their line.
+// synonyms maps each stem to the first stem of its line. The stems of a line mean the
+// same in an idea.
 var synonyms = func() map[string]string {
 	first := map[string]string{}
 	for line := range strings.Lines(`
@@ -90,7 +91,7 @@ func (s weighted) level(o weighted) {
 	}
 }
 
-// sum returns the weight of all words of s, and the weight of those that o has, too.
+// sum returns the weight of all words of s, and the weight of those that are also in o.
 func (s weighted) sum(o weighted) (all, shared float64) {
 	for word, w := range s {
 		all += w
@@ -136,13 +137,13 @@ func keep(s, words weighted) weighted {
 	return kept
 }
 
-// Alike returns the ideas that i likely repeats, the most similar first.
+// Alike returns up to pointedOut ideas that i likely repeats, the most similar first.
 func Alike(ctx context.Context, a *app.App, i *tables.Idea) ([]index.FoundIdea, error) {
 	return ideas{a}.alike(ctx, i)
 }
 
 func (g ideas) alike(ctx context.Context, i *tables.Idea) ([]index.FoundIdea, error) {
-	stems := search.Stems(index.IdeaText(i)) // the title's first
+	stems := search.Stems(index.IdeaText(i)) // the title's stems come first
 	if len(stems) == 0 {
 		return nil, nil
 	}
@@ -153,7 +154,8 @@ func (g ideas) alike(ctx context.Context, i *tables.Idea) ([]index.FoundIdea, er
 	return judge(i, likes), nil
 }
 
-// judge returns the ideas in likes that i likely repeats, the most similar first.
+// judge returns up to pointedOut ideas of likes that i likely repeats, the most similar
+// first.
 func judge(i *tables.Idea, likes search.Likes[index.FoundIdea]) (found []index.FoundIdea) {
 	how := map[string]float64{} // likeness by id
 	for _, p := range likes.Posts {

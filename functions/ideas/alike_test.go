@@ -76,7 +76,7 @@ func TestLikely_SealedSegments(t *testing.T) {
 	}
 	heads, err := index.OfIdeas(b.App).Heads(t.Context(), search.Newest, 100, true)
 	if err != nil || len(heads) == 0 {
-		t.Fatalf("got %d segments, %v; want some", len(heads), err)
+		t.Fatalf("segments after sealing: got %d, error %v; want some", len(heads), err)
 	}
 	for _, p := range pairs {
 		if got := must[[]string](t)(b.Repeats(t.Context(), p.Second)); !slices.Equal(got, before[p.Second]) {

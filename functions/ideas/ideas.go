@@ -54,8 +54,8 @@ func New(a *app.App) api.Group {
 	}
 }
 
-// ideaOf returns the idea in item, or nil if item is not an idea. A caller may have
-// named an idea's counters.
+// ideaOf returns the idea in item, or nil if item is not an idea. An id from a caller can
+// also lead to an idea's counters.
 func ideaOf(item tables.Item) (*tables.Idea, error) {
 	if item.Str(tables.AttrType) != tables.TypeIdea {
 		return nil, nil
@@ -64,7 +64,7 @@ func ideaOf(item tables.Item) (*tables.Idea, error) {
 	return i, tables.Unmarshal(item, i)
 }
 
-// find returns the idea and its counters, as read with the credential.
+// find returns an idea and its counters from the items that were read for the call.
 func find(c *api.Call, id string) (*tables.Idea, *tables.IdeaCounters, error) {
 	i, err := ideaOf(c.Item(tables.IdeaKey(id)))
 	if i == nil || err != nil {

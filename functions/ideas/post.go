@@ -106,7 +106,7 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 	return e
 }
 
-// postAnswer shows the idea to its author, who cannot support it.
+// postAnswer shows no support by the caller, because authors cannot support their ideas.
 func (g ideas) postAnswer(ctx context.Context, _ *postIn, outcome *posted) (*wire.IdeaResult, error) {
 	c, i := api.From(ctx), outcome.idea
 	var n tables.IdeaCounters

@@ -31,7 +31,7 @@ type statusSet struct {
 	counters *tables.IdeaCounters
 }
 
-// setStatus allows every change of status.
+// setStatus allows changes from every status.
 func (g ideas) setStatus(ctx context.Context, in *statusIn) (*statusSet, error) {
 	c, b := api.From(ctx), &in.Body
 	if !c.Agent.Operator {
@@ -88,7 +88,7 @@ func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 		return nil
 	case original == nil || original.Deleted:
 		return api.BadField("duplicate_of", "names %q, which is not an idea", of)
-	case i.Duplicates.Has(of): // original may be older than i: the two are not read as a snapshot
+	case i.Duplicates.Has(of): // original may be stale: the two are not read as a snapshot
 		return api.BadField("duplicate_of", "names %s, which is itself a duplicate of %s", of, i.ID)
 	case original.Status == tables.IdeaDuplicate:
 		return api.BadField("duplicate_of", "names %s, which is itself a duplicate of %s", of, original.DuplicateOf)
@@ -98,7 +98,7 @@ func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 	return nil
 }
 
-// writes returns nil if the idea already has the status.
+// writes returns nil if the idea already has the status, note and original.
 func (in *statusIn) writes(c *api.Call, i, original *tables.Idea) []tables.Write {
 	s := tables.IdeaStatus{
 		Status: in.Body.Status, Note: in.Body.Note, DuplicateOf: in.Body.DuplicateOf, By: c.Agent.ID, At: c.Time.UnixMilli(),

@@ -23,7 +23,7 @@ func supportKeys(idea, agent string) []tables.Key {
 	return []tables.Key{tables.IdeaKey(idea), tables.IdeaCountersKey(idea), tables.SupportKey(idea, agent)}
 }
 
-// subject is the idea that a support goes to. support is the caller's.
+// subject is the idea that support goes to, with the caller's current support of it.
 type subject struct {
 	idea     *tables.Idea
 	counters tables.IdeaCounters
@@ -35,7 +35,7 @@ type supported struct {
 	subject *subject
 }
 
-// support writes only the support's item. The reader of the stream adds support up.
+// support writes only the support's item. events/tally adds support up.
 func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	c := api.From(ctx)
 	s, err := g.subject(ctx, in)

@@ -23,7 +23,7 @@ const reasonMost = 500
 
 type reported struct {
 	Case   string // the case that the report opened or joined; "" for neither
-	Needed int64  // how many more reports open a case
+	Needed int64  // how many more reports are needed to open a case
 }
 
 // accused is the reported item, as read.
@@ -106,7 +106,7 @@ type report struct {
 	earlier tables.Item // the caller's earlier report, if it waits; else nil
 
 	opened string // the case that the report opens or joins; "" for neither
-	needed int64  // how many more reports open a case
+	needed int64  // how many more reports are needed to open a case
 }
 
 // again reports whether this report counts, and the caller's waiting report does not.
@@ -154,8 +154,8 @@ func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.
 }
 
 // join adds the report to the open case. The first reporters are parties, and their
-// reasons are public. Half of the places are for reports that count. Otherwise agents
-// that cost nothing to make could take all of them.
+// reasons are public. Half of the places are kept for reports that count. Otherwise
+// agents that cost nothing to make could take all places.
 func (p *report) join(said tables.Complaint) []tables.Write {
 	p.opened = p.known.Case
 	most := int64(jury.PartiesAny)
@@ -181,9 +181,9 @@ func parties(k *tables.Reported) int64 {
 	return cmp.Or(k.Parties, min(k.Reports, jury.PartiesMost))
 }
 
-// heard returns how many owners' reports counted in an item's cases. An older item with
-// a case stores no number. It gets ReopenReports, because it was written when every
-// later case needed several reports.
+// heard returns the number of owners whose reports counted in an item's cases. An older
+// item with a case stores no number. For it, heard returns ReopenReports, because every
+// case but the first needed several reports then.
 func heard(k *tables.Reported) int64 {
 	if k.Heard == 0 && k.Case != "" {
 		return jury.ReopenReports
@@ -192,7 +192,8 @@ func heard(k *tables.Reported) int64 {
 }
 
 // wait adds the report to those that wait, and opens a case once enough of them count.
-// One report of each owner waits. With a throwaway origin, one of each agent waits.
+// One report of each owner waits, or one of each agent without an origin or with a
+// throwaway one.
 func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) ([]tables.Write, error) {
 	kept := jury.Needed(heard(&p.known)) > 1 // reports by three owners led to no removal
 	if p.again() {
@@ -298,8 +299,8 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 // oldEnough returns when a reporter has the age at which reports count.
 func oldEnough(r jury.Reporter) time.Time { return time.UnixMilli(r.CreatedAt).Add(jury.ReporterAge) }
 
-// later adds a hint: opening, and what makes the caller's reports count. It sets the
-// retry time of a caller that is only too young.
+// later adds a hint: opening, and what makes the caller's reports count. It also sets the
+// retry time if lacking returns AccountTooYoung.
 func (p *report) later(e *api.Error, opening string) *api.Error {
 	code, _, remedy := p.lacking()
 	if code == api.AccountTooYoung {

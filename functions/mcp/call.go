@@ -51,7 +51,7 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	return res, nil
 }
 
-// frameMost bounds the bytes of a result around the refusal, with the message's id.
+// frameMost bounds the bytes of a result around the refusal, including the message's id.
 const frameMost = 256 + idMost
 
 // refusalJSON returns a refusal as JSON. Its hint names tools instead of endpoints.

@@ -28,7 +28,7 @@ func TestServerIsBuiltOnce(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
 		if w.Code != 401 {
-			t.Fatalf("got status %d %s, want 401", w.Code, w.Body)
+			t.Fatalf("ping with a bad token: got status %d %s, want 401", w.Code, w.Body)
 		}
 	}
 	if made != 1 || declared != 1 {

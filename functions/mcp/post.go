@@ -22,7 +22,7 @@ import (
 const (
 	batchMost     = 20        // messages
 	batchSizeMost = 4 << 20   // bytes of results in the gateway's JSON
-	listSize      = 200 << 10 // bytes of the list of tools, measured in the same way
+	listSize      = 200 << 10 // no less than the bytes of the list of tools, measured in the same way
 )
 
 // idMost bounds the bytes of a message's id, which its answer repeats.
@@ -62,8 +62,8 @@ func (m *message) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// exact reports whether n is an integer that a float64 holds exactly: the SDK reads ids
-// as float64.
+// exact reports whether n is an integer between -2^53 and 2^53, exclusive. The SDK reads
+// ids as float64, which does not tell larger integers apart.
 func exact(n string) bool {
 	i, err := strconv.ParseInt(n, 10, 64)
 	return err == nil && max(i, -i) <= 1<<53-1

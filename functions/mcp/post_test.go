@@ -46,7 +46,7 @@ func TestFits_BatchSize(t *testing.T) {
 		p := &post{}
 		p.size.Store(batchSizeMost - sizeOf(body) + over)
 		if got := p.fits(body); got != want || got != (p.size.Load() == batchSizeMost) {
-			t.Errorf("%d bytes too many: got fits %v and size %d, want fits %v", over, got, p.size.Load(), want)
+			t.Errorf("%d bytes too many: got fits %v and size %d, want fits %v, and size %d only if so", over, got, p.size.Load(), want, batchSizeMost)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestLeavesToEndpoint(t *testing.T) {
 	} {
 		messages, batch, problem := read([]byte(body))
 		if got := g.leavesToEndpoint(messages, batch); got != want || problem != nil {
-			t.Errorf("%s: got %v, %v; want %v", body, got, problem, want)
+			t.Errorf("%s: got %v and problem %v, want %v and none", body, got, problem, want)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func TestJoin_AddsErrors(t *testing.T) {
 		a.body.WriteString(c.body)
 		a.join([]json.RawMessage{json.RawMessage("7")})
 		if a.status != c.want || a.body.String() != c.joined {
-			t.Errorf("%d %s: got %d %s, want %d %s", c.status, c.body, a.status, a.body.String(), c.want, c.joined)
+			t.Errorf("answer %d %q joined with 7: got %d %q, want %d %q", c.status, c.body, a.status, a.body.String(), c.want, c.joined)
 		}
 	}
 }

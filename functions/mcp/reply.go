@@ -28,8 +28,8 @@ func encode(v any) []byte {
 	return b
 }
 
-// versionProblem returns what is wrong with a request's protocol version, if the SDK
-// would report another error first.
+// versionProblem returns what is wrong with a request's protocol version, but only where
+// the SDK would first report another error.
 func versionProblem(version string, batch bool) *jsonrpc.Error {
 	switch {
 	case stateless(version) && !slices.Contains(versions, version): // also text that is not a version
@@ -110,7 +110,7 @@ func (g *mcp) answerAll(p *post, r *http.Request, body []byte, messages []messag
 	return a
 }
 
-// join appends the answers to the rest of a batch.
+// join appends error responses to the SDK's answer to a batch.
 func (a *answer) join(others []json.RawMessage) {
 	if a.status == 0 || a.status >= 400 || len(others) == 0 {
 		return

@@ -123,14 +123,15 @@ func (c Count) Share() float64 { return float64(c.Yes) / float64(c.All) }
 
 // Shares is the result of [Measure].
 type Shares struct {
-	Pointed Count    // duplicates in other words that were pointed out
+	Pointed Count    // reworded duplicates that were pointed out
 	Refused Count    // different ideas that were refused
-	Close   Count    // those of Refused that were written to be close
+	Close   Count    // the part of Refused that was written to resemble another idea
 	Wrong   []string // each wrong result, in words
 }
 
 // Measure compares the second wish of each pair with a board of all first wishes. Then
-// it compares the pair with a board without the first wish, where every match is wrong.
+// it leaves the pair's first wish off the board. There every match of that wish is wrong,
+// and so is every match of a second wish that means the same.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {
@@ -197,6 +198,6 @@ func (s *Shares) refused(c *Count, found []string, w Wish) {
 
 // String returns the shares in one line.
 func (s Shares) String() string {
-	return fmt.Sprintf("of %d duplicates in other words, %.0f %% pointed out; of %d different ideas, %.1f %% refused; of the %d close ones among them, %.0f %%",
+	return fmt.Sprintf("of %d reworded duplicates, %.0f %% pointed out; of %d different ideas, %.1f %% refused; of the %d close ones among them, %.0f %%",
 		s.Pointed.All, 100*s.Pointed.Share(), s.Refused.All, 100*s.Refused.Share(), s.Close.All, 100*s.Close.Share())
 }
