@@ -4,8 +4,8 @@
 // movements.
 //
 // The books cannot be read as of one moment. Movements under way change the sum for
-// seconds. An error in the books changes it for good, by the same amount. So the audit
-// compares several readings, which has two limits:
+// seconds. An error in the books changes the sum for good, by a constant amount. So the
+// audit compares several readings, which has two limits:
 //
 //   - The audit calls the books wrong only after [wrongTimes] readings, so each must take at
 //     most a third of [proveFor]. At an assumed 20 µs of CPU for an account, a reading can
@@ -88,8 +88,8 @@ func (a audit) handle(ctx context.Context) error {
 	return nil
 }
 
-// read reads the books until the sum is zero, or the same several times in a row. It
-// returns the sum of each reading.
+// read reads the books up to [readMost] times, until the sum is zero, or the same
+// [wrongTimes] times in a row. It returns the sum of each reading.
 func (a audit) read(ctx context.Context) (offs []int64, err error) {
 	for {
 		next := time.After(apart)

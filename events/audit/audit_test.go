@@ -207,7 +207,7 @@ func TestAudit_UnreadableTable(t *testing.T) {
 		o.trade()
 		o.Table = failing{o, index, broken}
 		if err := o.handle(t.Context()); !errors.Is(err, broken) {
-			t.Errorf("queries of indexes fail = %t: got error %v, want %v", index, err, broken)
+			t.Errorf("failing queries, of indexes = %t: got error %v, want %v", index, err, broken)
 		}
 	}
 }

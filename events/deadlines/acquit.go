@@ -49,7 +49,7 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 			rest = 0
 		}
 		writes = append(writes, p.LiftTo(rest))
-	} else { // another suspension is longer, or an operator has lifted this one
+	} else { // no suspension ends, another one is longer, or an operator has lifted this one
 		writes = append(writes, p.SameState())
 	}
 	return append(writes, restored...), nil

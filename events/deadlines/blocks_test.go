@@ -66,7 +66,7 @@ func TestBlocksPutLast(t *testing.T) {
 				continue
 			}
 			if fits := slices.Contains(test.fit, i); !fits && seated[a] || len(test.fit) == 7 && !seated[a] {
-				t.Errorf("%s: volunteer %d sits in some jury = %t, want %t", name, i, seated[a], fits)
+				t.Errorf("%s: volunteer %d in any of 16 juries: got %t, want %t", name, i, seated[a], fits)
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func TestBlocksAreNoVeto(t *testing.T) {
 		b.opens(nil)
 		c, draws := b.sweeps()
 		if !slices.Equal(sorted(c.Jurors...), all) || len(draws) != 1 || draws[0].Digest != jury.Digest(c.Seed, c.ID, 0, draws[0].Jurors) {
-			t.Fatalf("got jurors %v by draws %+v, want %v by one draw", c.Jurors, draws, all)
+			t.Fatalf("got jurors %v by draws %+v, want %v by one draw with its digest", c.Jurors, draws, all)
 		}
 		order := slices.Clone(all)
 		if jury.Order(c.Seed, c.ID, order); !slices.Equal(draws[0].Jurors, order) {
@@ -130,7 +130,7 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 			sit = append(sit, len(d.Jurors))
 		}
 		if !slices.Equal(sit, slices.DeleteFunc(want, func(n int) bool { return n == 0 })) || c.Jurors.Has(one[0]) != (second == 0) || second == 0 && draws[0].Jurors[0] != one[0] {
-			t.Errorf("%d in the second window: got %v jurors by draw, want %v; draws %+v", second, sit, want, draws)
+			t.Errorf("%d in the second window: got %v jurors by draw, want %v, and %s seated = %t, first of its draw if so; draws %+v", second, sit, want, one[0], second == 0, draws)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestHatedAuthors(t *testing.T) {
 		}
 		first, last, err := b.recuse(t.Context(), h, list)
 		if err != nil || len(last) != want || len(first) != n-want {
-			t.Errorf("volunteers put last, of %d: got %d, want %d; error %v", n, len(last), want, err)
+			t.Errorf("%d volunteers: got %d put last and %d others, want %d and %d; error %v", n, len(last), len(first), want, n-want, err)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestSweep(t *testing.T) {
 	}
 	clock.Store(noon.Add(time.Minute + (n-2)*time.Second).UnixMilli())
 	if err := d.handle(t.Context()); !errors.Is(err, search.ErrCorrupt) || !strings.Contains(err.Error(), name(7)) {
-		t.Errorf("got error %v, want %v that names %s", err, search.ErrCorrupt, name(7))
+		t.Errorf("sweep with a broken index: got error %v, want %v that names %s", err, search.ErrCorrupt, name(7))
 	}
 	for i := range n {
 		due, want := dueAt(t, table, name(i)), int64(0)
@@ -119,11 +119,11 @@ func TestSweep_RemainingWorkIsDue(t *testing.T) {
 	}
 	want := noon.Add(75*time.Second + 15*time.Millisecond).UnixMilli()
 	if due := dueAt(t, table, "den"); due != want || sealed(t, d, "den") != 16 {
-		t.Errorf("got due %d and %d sealed, want %d and 16", due, sealed(t, d, "den"), want)
+		t.Errorf("first sweep: got due %d and %d sealed, want %d and 16", due, sealed(t, d, "den"), want)
 	}
 	clock.Store(want)
 	if err := d.handle(t.Context()); err != nil || dueAt(t, table, "den") != 0 || sealed(t, d, "den") != 32 {
-		t.Errorf("got due %d and %d sealed, want 0 and 32; error %v", dueAt(t, table, "den"), sealed(t, d, "den"), err)
+		t.Errorf("second sweep: got due %d and %d sealed, want 0 and 32; error %v", dueAt(t, table, "den"), sealed(t, d, "den"), err)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestSweep_CancelledLeavesWorkDue(t *testing.T) {
 		t.Errorf("due after a cancelled sweep: got %d, want %d", got, noon.UnixMilli())
 	}
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 16 {
-		t.Errorf("got %d sealed, want 16; error %v", sealed(t, d, "den"), err)
+		t.Errorf("sweep after the cancelled one: got %d sealed, want 16; error %v", sealed(t, d, "den"), err)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestSweep_SkipsTakenIndex(t *testing.T) {
 	}
 	clock.Store(taken.At)
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 16 || dueAt(t, table, "den") != 0 {
-		t.Errorf("got %d sealed and due %d, want 16 and 0; error %v", sealed(t, d, "den"), dueAt(t, table, "den"), err)
+		t.Errorf("when the taken index is due: got %d sealed and due %d, want 16 and 0; error %v", sealed(t, d, "den"), dueAt(t, table, "den"), err)
 	}
 	taken = take()
 	soon := d.Now().Add(time.Minute)
@@ -191,10 +191,10 @@ func TestSweep_SkipsTakenIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	if overtaken, err := d.once(t.Context(), taken.Move(time.Time{})); !overtaken || err != nil {
-		t.Errorf("once, after work was requested: got overtaken %t, error %v, want true and no error", overtaken, err)
+		t.Errorf("move after work was requested: got overtaken %t, error %v, want true and no error", overtaken, err)
 	}
 	if got := dueAt(t, table, "den"); got != soon.UnixMilli() {
-		t.Errorf("due: got %d, want %d", got, soon.UnixMilli())
+		t.Errorf("due after the refused move: got %d, want %d", got, soon.UnixMilli())
 	}
 }
 
@@ -222,7 +222,7 @@ func TestSweep_SkipsIndexTakenAfterRead(t *testing.T) {
 	}
 }
 
-// meddled is a table that calls a function before the first read of an index.
+// meddled is a table that calls the func meanwhile before the first read of den's index.
 type meddled struct {
 	tables.Backend
 	meanwhile func()
@@ -236,7 +236,8 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return m.Backend.Query(ctx, q)
 }
 
-// The earlier time applies: the requested time, or the time of the remaining work.
+// The index is due at the requested time or that of the remaining work, whichever is
+// earlier.
 func TestSweep_TendingRequestedMeanwhile(t *testing.T) {
 	left := noon.Add(75*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{
@@ -259,11 +260,11 @@ func TestSweep_TendingRequestedMeanwhile(t *testing.T) {
 					t.Error(err)
 				}
 				if due := dueAt(t, table, "den"); due != c.asked.UnixMilli() {
-					t.Errorf("due meanwhile: got %d, want %d", due, c.asked.UnixMilli())
+					t.Errorf("due right after the request: got %d, want %d", due, c.asked.UnixMilli())
 				}
 			}}
 			if err := d.handle(t.Context()); err != nil || !asked || sealed(t, d, "den") != 16 {
-				t.Errorf("got %d sealed, and work requested meanwhile = %t, want 16 and true; error %v", sealed(t, d, "den"), asked, err)
+				t.Errorf("sweep: got %d sealed and work requested during it = %t, want 16 and true; error %v", sealed(t, d, "den"), asked, err)
 			}
 			if due := dueAt(t, table, "den"); due != c.want.UnixMilli() {
 				t.Errorf("due: got %d, want %d", due, c.want.UnixMilli())

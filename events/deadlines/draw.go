@@ -227,10 +227,10 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// recall reads the case that an appeal is about. Its jurors, their owners and its
-// barred owners may not judge the appeal. Neither may agents that volunteered after
-// that case opened. Otherwise an author, which chooses when it appeals, could bring
-// jurors of its own.
+// recall reads the case that an appeal is about. Its jurors, their owners and the
+// owners barred from its jury may not judge the appeal. Neither may agents that had not
+// volunteered before that case opened. Otherwise an author, which chooses when it
+// appeals, could bring jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil

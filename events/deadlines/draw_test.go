@@ -42,13 +42,13 @@ func TestWindow(t *testing.T) {
 			}
 			got, err := d.window(t.Context(), c)
 			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("window of %d from %d: got %v, want %v; error %v", n, from, got, want, err)
+				t.Fatalf("window in a pool of %d, from position %d: got %v, want %v; error %v", n, from, got, want, err)
 			}
 		}
 	}
 }
 
-// putCase puts a case with the time at which it is due.
+// putCase adds an open case that is due at the time due.
 func putCase(t *testing.T, d deadlines, name string, due time.Time) {
 	t.Helper()
 	c := &tables.Case{
@@ -85,7 +85,7 @@ func TestCasesOfManyPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.handle(t.Context()); err == nil || !strings.Contains(err.Error(), name(7)) {
-		t.Errorf("got error %v, want one that names %s", err, name(7))
+		t.Errorf("sweep with a broken case: got error %v, want one that names %s", err, name(7))
 	}
 	for i := range n {
 		want := noon.Add(jury.RetryFirst)
@@ -107,12 +107,12 @@ func TestSweepEndsInTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
 	if err := d.judge(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
+		t.Errorf("sweep without time: got error %v, want %v", err, context.DeadlineExceeded)
 	}
 	if d.dueOf(t, "ca_1") != noon.Add(-time.Second).UnixMilli() {
 		t.Error("sweep without time: got the case processed, want it left alone")
 	}
 	if err := d.handle(t.Context()); err != nil || d.dueOf(t, "ca_1") != noon.Add(jury.RetryFirst).UnixMilli() {
-		t.Errorf("got error %v, and the case due at %d, want %d", err, d.dueOf(t, "ca_1"), noon.Add(jury.RetryFirst).UnixMilli())
+		t.Errorf("next sweep: got error %v and the case due at %d, want no error and %d", err, d.dueOf(t, "ca_1"), noon.Add(jury.RetryFirst).UnixMilli())
 	}
 }

@@ -77,7 +77,7 @@ func (d deadlines) step(ctx context.Context, c *tables.Case) (more bool, err err
 	return false, d.wait(ctx, c, c.Deadline)
 }
 
-// wait makes a case due at a time (unix ms) without changing its state.
+// wait makes a case due at a time (unix ms), or at its deadline if that is earlier.
 func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error {
 	c.Due = min(until, c.Deadline)
 	return d.Once(ctx, c.Keep())
@@ -99,7 +99,8 @@ func (d deadlines) close(ctx context.Context, c *tables.Case, state string) erro
 }
 
 // count ends the voting with a verdict if enough jurors voted. Otherwise jurors that
-// did not vote lose their seats, and new ones are drawn.
+// did not vote lose their seats, and new ones are drawn. After [jury.ReseatsMost] new
+// draws, the case lapses instead.
 func (d deadlines) count(ctx context.Context, c *tables.Case) error {
 	switch jury.AtDeadline(c.Uphold, c.Overturn) {
 	case jury.Uphold:

@@ -152,7 +152,7 @@ func TestIdleVolunteers(t *testing.T) {
 		t.Errorf("claim without missed duties: got %v, want none", claim)
 	}
 	if claim := b.item(tables.JurorClaimKey(forgetful.Owner)); claim == nil || claim["agent"] != nil || claim.Int("missed") != 2 || claim.Int("missed_on") != 7 {
-		t.Errorf("claim: got %v, want 2 missed duties, the last on 7, and no agent", claim)
+		t.Errorf("claim with missed duties: got %v, want 2 missed duties, the last on 7, and no agent", claim)
 	}
 	for name, back := range map[string]func(j tables.Juror) tables.Write{
 		"posted": func(j tables.Juror) tables.Write {
@@ -164,7 +164,7 @@ func TestIdleVolunteers(t *testing.T) {
 		b.do(back(j))
 		v := &volunteer{Candidate: jury.Candidate{Agent: j.Agent, ActiveAt: idle}, juror: j}
 		if err := b.retire(t.Context(), []*volunteer{v}); err != nil || b.item(tables.JurorKey(j.Agent)) == nil {
-			t.Errorf("idle volunteer that %s: got removed, error %v; want it kept", name, err)
+			t.Errorf("idle volunteer that %s: got juror %v, error %v; want it kept", name, b.item(tables.JurorKey(j.Agent)), err)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestSecondWindow(t *testing.T) {
 			}
 		}
 		if c.Filled != int64(total) || c.Windows != test.windows || len(draws) != len(want) || int(c.Draws) != len(want) {
-			t.Errorf("%v: got %d seats after %d windows in %d draws, want %d after %d in %d", test.fit, c.Filled, c.Windows, len(draws), total, test.windows, len(want))
+			t.Errorf("%v: got %d seats after %d windows in %d draws, counted as %d; want %d after %d in %d", test.fit, c.Filled, c.Windows, len(draws), c.Draws, total, test.windows, len(want))
 			continue
 		}
 		for i, d := range draws {
@@ -243,7 +243,7 @@ func TestSecondWindow(t *testing.T) {
 			}
 			for _, a := range d.Jurors {
 				if !slices.Contains(fresh[d.Window], a) || !c.Jurors.Has(a) {
-					t.Errorf("%v: juror %s is not of its draw's window, or not in the case", test.fit, a)
+					t.Errorf("%v: got juror %s outside its draw's window or missing in the case, want it in both", test.fit, a)
 				}
 			}
 		}
@@ -268,7 +268,7 @@ func TestDrawFollowsTheSeed(t *testing.T) {
 		return cmp.Compare(jury.Rank(c.Seed, c.ID, x), jury.Rank(c.Seed, c.ID, y))
 	})
 	if _, draws := b.sweeps(); len(draws) != 1 || !slices.Equal(draws[0].Jurors, fit[:jury.Seats]) {
-		t.Errorf("draws: got %+v, want one of %v", draws, fit[:jury.Seats])
+		t.Errorf("draws: got %+v, want one draw with the jurors %v", draws, fit[:jury.Seats])
 	}
 }
 
@@ -278,7 +278,7 @@ func TestBackoff(t *testing.T) {
 	for i, want := range []time.Duration{15, 30, 60, 120, 240, 240, 240} {
 		c, _ := b.sweeps()
 		if got := time.UnixMilli(c.Due).Sub(b.Now()); got != want*time.Minute || c.State != tables.CaseSeating {
-			t.Fatalf("wait after %d failed tries: got %s, want %s", i+1, got, want*time.Minute)
+			t.Fatalf("after %d failed tries: got a wait of %s in state %s, want %s in %s", i+1, got, c.State, want*time.Minute, tables.CaseSeating)
 		}
 		advance(want * time.Minute)
 	}
@@ -286,14 +286,14 @@ func TestBackoff(t *testing.T) {
 		b.volunteer(nil)
 	}
 	if c, _ := b.sweeps(); c.State != tables.CaseVoting || c.Vain != 0 || c.Due != c.Deadline {
-		t.Errorf("got %+v, want a case in voting that is due at its deadline", c)
+		t.Errorf("case with three volunteers: got %+v, want it in voting, with Vain 0, and due at its deadline", c)
 	}
 }
 
 func TestBusyJurors(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*tables.Profile, *tables.Counters, *tables.Juror)
-		waits  time.Duration // the third time
+		waits  time.Duration // the third wait
 	}{
 		"busy": {func(*tables.Profile, *tables.Counters, *tables.Juror) {}, jury.RetryFirst},
 		"busy, and late": {func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) {
@@ -329,7 +329,7 @@ func TestEmptySeats(t *testing.T) {
 		c.State, c.Seats, c.Filled, c.Vain = tables.CaseVoting, jury.Seats, 3, 4
 	})
 	if c, _ := b.sweeps(); c.Filled != 4 || c.Seats != jury.Seats || c.Due != noon.Add(jury.RetryFirst).UnixMilli() {
-		t.Errorf("got %+v, want 4 of %d seats filled, and due in %s", c, jury.Seats, jury.RetryFirst)
+		t.Errorf("case in voting: got %+v, want 4 of %d seats filled, and due in %s", c, jury.Seats, jury.RetryFirst)
 	}
 
 	b, _ = newFixture(t)
@@ -337,7 +337,7 @@ func TestEmptySeats(t *testing.T) {
 		c.State, c.Seats, c.Filled, c.Vain, c.Deadline = tables.CaseVoting, jury.Seats, 3, 4, noon.UnixMilli()
 	})
 	if c, _ := b.sweeps(); c.State != tables.CaseSeating || c.Reseats != 1 || c.Due != noon.Add(jury.RetryFirst).UnixMilli() {
-		t.Errorf("got %+v, want a case in seating that is due in %s", c, jury.RetryFirst)
+		t.Errorf("case at its deadline: got %+v, want it in seating, with Reseats 1, and due in %s", c, jury.RetryFirst)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestLastMissIsKept(t *testing.T) {
 	b.do(s.miss(noon.UnixMilli(), noon)...)
 	claim := b.item(tables.JurorClaimKey(j.Owner))
 	if b.item(tables.JurorKey(j.Agent)) != nil || claim.Int("missed") != jury.MissedMost-1 || claim.Int("missed_on") != noon.Truncate(day).UnixMilli() {
-		t.Errorf("claim: got %v, want %d missed duties, the last on %d", claim, jury.MissedMost-1, noon.Truncate(day).UnixMilli())
+		t.Errorf("got juror %v and claim %v, want no juror, and a claim with %d missed duties, the last on %d", b.item(tables.JurorKey(j.Agent)), claim, jury.MissedMost-1, noon.Truncate(day).UnixMilli())
 	}
 }
 
@@ -392,7 +392,7 @@ func TestSummon(t *testing.T) {
 		}
 		item := b.item(tables.JurorKey(j.Agent))
 		if err != nil || item.Str("place") == j.Place || item.Str("rank_sk") != item.Str("place")+"#"+j.Agent || len(item.Str("place")) != 16 {
-			t.Errorf("juror: got %v, error %v, want another place than %s", item, err, j.Place)
+			t.Errorf("juror: got %v, error %v, want a place of 16 characters other than %s, also in rank_sk", item, err, j.Place)
 		}
 	}
 }

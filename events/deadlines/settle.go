@@ -147,8 +147,8 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string)
 	return append(append(writes, left...), tables.LeaveDuties(author, counters[0].Int("duties"), n, jury.AuthorKarma)), nil
 }
 
-// readAuthor reads an author's upheld cases and profile, and more items in the same
-// trip.
+// readAuthor reads an author's upheld cases and profile, and the items at the keys in
+// more.
 func (d deadlines) readAuthor(ctx context.Context, agent string, more ...tables.Key) (*tables.Upheld, *tables.Profile, []tables.Item, error) {
 	u, p := new(tables.Upheld), new(tables.Profile)
 	items, err := d.Table.Get(ctx, tables.Strong, append([]tables.Key{tables.UpheldKey(agent), tables.ProfileKey(agent)}, more...)...)

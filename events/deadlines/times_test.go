@@ -16,7 +16,7 @@ func TestTimesOfACase(t *testing.T) {
 	missed := func() int64 { return b.item(tables.JurorKey(juror)).Int("missed") }
 	c, _ := b.sweeps()
 	if want := noon.Add(48 * time.Hour).UnixMilli(); c.State != tables.CaseVoting || c.Deadline != want || c.Due != want {
-		t.Fatalf("got %+v, want a case in voting until %d", c, want)
+		t.Fatalf("case with jurors: got %+v, want it in voting, due at its deadline %d", c, want)
 	}
 	advance(48*time.Hour - time.Millisecond)
 	if c, _ = b.sweeps(); c.State != tables.CaseVoting || missed() != 0 {
@@ -57,7 +57,7 @@ func TestRetryAfterFirstEmptyDraw(t *testing.T) {
 	advance(jury.RetryFirst)
 	b.do(j.Withdraw(nil, b.Now())...)
 	if c, _ := b.sweeps(); c.Due != b.Now().Add(15*time.Minute).UnixMilli() || c.Vain != 1 {
-		t.Errorf("got %+v, want a case that waits for 15 minutes", c)
+		t.Errorf("case without volunteers: got %+v, want it due in 15 minutes, with Vain 1", c)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestKarmaOfADay(t *testing.T) {
 			advance(22*time.Hour + 59*time.Minute) // 23:59
 			ttl := b.item(tables.QuotaKey(agent, juryKarma, noon.Truncate(day))).Int(tables.AttrTTL)
 			if end := noon.Truncate(day).Add(day).Unix(); ttl < end || ttl > end+60 {
-				t.Errorf("ttl of the sum: got %d, want at most a minute after %d", ttl, end)
+				t.Errorf("ttl of the day's karma: got %d, want 0 to 60 s after %d", ttl, end)
 			}
 		}
 		if i == 6 {
@@ -91,13 +91,13 @@ func TestKarmaOfADay(t *testing.T) {
 }
 
 func TestFullJuryWaits(t *testing.T) {
-	for filled, found := range map[int64]bool{jury.Seats: true, jury.Seats - 1: false} {
+	for filled, full := range map[int64]bool{jury.Seats: true, jury.Seats - 1: false} {
 		b, _ := newFixture(t)
 		b.opens(func(c *tables.Case) {
 			c.State, c.Seats, c.Filled, c.Deadline = tables.CaseVoting, jury.Seats, filled, noon.Add(24*time.Hour).UnixMilli()
 		})
 		due, windows := noon.Add(24*time.Hour), int64(0)
-		if !found {
+		if !full {
 			due, windows = noon.Add(jury.RetryFirst), 1
 		}
 		if c, _ := b.sweeps(); c.Due != due.UnixMilli() || c.Windows != windows {

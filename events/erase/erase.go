@@ -48,7 +48,7 @@ const (
 	sweepFor = 40 * time.Second
 
 	// takeFor is how far a sweep first postpones an erasure's due time. It is longer
-	// than a sweep, and shorter than two ticks.
+	// than a sweep, and shorter than two intervals of the schedule.
 	takeFor = 100 * time.Second
 
 	// restMost bounds the time between two passes.
@@ -246,7 +246,7 @@ func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wri
 }
 
 // checkout closes a page for buying credits, so that nobody pays for an agent that is
-// gone. A payment that arrives earlier is booked (functions/credits/notice.go).
+// gone. A payment that arrives before that is booked (functions/credits/notice.go).
 func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	c, err := read[tables.Checkout](item)
 	if err != nil {
@@ -270,8 +270,8 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 	return seats.Leave(ctx, e.App, agent)
 }
 
-// forget removes the agent's name from the event that source caused in the inbox of the
-// agent to. event needs only the fields that [tables.InboxEvent.WaitingKey] reads.
+// forget removes the agent's name from the event that source caused in to's inbox. The
+// parameter event needs only the fields that [tables.InboxEvent.WaitingKey] reads.
 func (e erase) forget(ctx context.Context, agent, to, source string, event tables.InboxEvent) error {
 	return e.Retry(ctx, func() error {
 		waiting := event.WaitingKey(to, source)

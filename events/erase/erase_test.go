@@ -125,19 +125,19 @@ func TestForgetWaitingSender(t *testing.T) {
 			t.Errorf("%s, numbered meanwhile: got error %v, want none", name, err)
 		}
 		if e := f.read(tables.InboxEventKey("ag_owl", 1)); e == nil || len(e["from"].(tables.Map)) != 1 {
-			t.Errorf("%s: got the event %v, want no handle", name, e)
+			t.Errorf("%s: got the event %v, want one without a handle", name, e)
 		}
 		f.do(event.Wait("ag_owl", "other", noon, 0))
 		if err := f.forget(t.Context(), "ag_fox", "ag_owl", "other", known); err != nil {
 			t.Errorf("%s, waiting: got error %v, want none", name, err)
 		}
 		if e := f.read(event.WaitingKey("ag_owl", "other")); e == nil || len(e["from"].(tables.Map)) != 1 {
-			t.Errorf("%s: got the waiting event %v, want no handle", name, e)
+			t.Errorf("%s: got the waiting event %v, want one without a handle", name, e)
 		}
 	}
 }
 
-// meanwhile is a table that calls a function once, right before a commit.
+// meanwhile is a table that calls do once, right before a commit.
 type meanwhile struct {
 	tables.Backend
 	do func()
@@ -159,10 +159,10 @@ func TestReasonGoesAtOnce(t *testing.T) {
 	f.do(c.Begin(), w)
 	for range 2 {
 		if _, err := f.item(t.Context(), "ag_fox", f.read(w.Key)); !errors.Is(err, tables.ErrOvertaken) {
-			t.Errorf("got error %v, want %v", err, tables.ErrOvertaken)
+			t.Errorf("complaint of an open case: got error %v, want %v", err, tables.ErrOvertaken)
 		}
 		if left := f.read(w.Key); left == nil || left.Str("reason") != "" {
-			t.Errorf("got %v, want a report without a reason", left)
+			t.Errorf("complaint of an open case: got %v, want it without a reason", left)
 		}
 	}
 }

@@ -53,7 +53,7 @@ type authorizeIn struct {
 	query url.Values
 }
 
-// TakeQuery keeps the query as it was sent. [oauth.ask] refuses repeated parameters.
+// TakeQuery keeps the query as it was sent, with repeated parameters.
 func (in *authorizeIn) TakeQuery(q url.Values) { in.query = q }
 
 // asked is a client's checked request. The page carries it sealed.

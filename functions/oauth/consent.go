@@ -261,7 +261,7 @@ func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		way := recovery.Way{App: g.App}
 		to, err = way.Bind(ctx, s.handle, code)
-		return to != nil // a right code has nothing to hide
+		return to != nil // no wait after a right code: there is nothing to hide
 	})
 	if err != nil {
 		api.From(ctx).Log.Error("recovery code not checked", "error", err.Error()) // only logged: the answer must not reveal it

@@ -17,8 +17,8 @@ import (
 )
 
 // A refresh token holds a sealed seed, from which the next tokens are derived. The
-// table stores only hashes. A refresh token that is sent twice gives the same access
-// token and an equivalent refresh token.
+// table stores only hashes. A refresh token that is sent twice within
+// Settings.RefreshAgain gives the same access token and an equivalent refresh token.
 
 const refreshPrefix = "asr_"
 

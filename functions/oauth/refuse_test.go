@@ -32,7 +32,7 @@ func TestStandard_Hint(t *testing.T) {
 		{&api.Error{Code: api.Invalid, Message: "It is wrong."}, "It is wrong."},
 	} {
 		if got := member(t, standard("https://social.example", c.e), "error_description"); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.e.Code, got, c.want)
+			t.Errorf("error_description of %s with hint %q: got %q, want %q", c.e.Code, c.e.Hint, got, c.want)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestRefuseRegistration(t *testing.T) {
 			e.Fields = append(e.Fields, wire.FieldProblem{Field: f})
 		}
 		if got := member(t, g.refuseRegistration(nil, e), "error"); got != strings.TrimSpace(want) {
-			t.Errorf("fields %v: got %s, want %s", fields, got, want)
+			t.Errorf("refused fields %v: got error %q, want %q", fields, got, want)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func member(t *testing.T, p *api.Page, name string) string {
 	t.Helper()
 	var body map[string]string
 	if err := json.Unmarshal(p.Body, &body); err != nil || p.Status != http.StatusBadRequest {
-		t.Fatalf("got %d %s: %v, want 400 and JSON", p.Status, p.Body, err)
+		t.Fatalf("refusal: got status %d, body %s, error %v; want 400 and JSON", p.Status, p.Body, err)
 	}
 	return body[name]
 }

@@ -27,8 +27,8 @@ func (g oauth) clientEndpoints() []api.Endpoint {
 // nameMost bounds the characters of a client's name that people see.
 const nameMost = 80
 
-// refuseRegistration refuses a request with one of the two error names of RFC 7591
-// 3.2.2, even if the schema refused it.
+// refuseRegistration gives the refusal of a malformed request an error name of RFC 7591
+// 3.2.2.
 func (g oauth) refuseRegistration(_ *http.Request, e *api.Error) *api.Page {
 	named := *e
 	switch e.Code {
@@ -73,8 +73,8 @@ func (g oauth) register(ctx context.Context, in *registerIn) (*wire.RegisteredCl
 	return out, nil
 }
 
-// grantsOf returns the grant types of a client. It has refresh tokens unless it asks
-// only for other types.
+// grantsOf returns the grant types of a client. A client gets refresh tokens unless it
+// asks only for other types.
 func grantsOf(wanted []string) []string {
 	if wanted == nil || slices.Contains(wanted, grantRefresh) {
 		return []string{grantCode, grantRefresh}

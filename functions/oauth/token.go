@@ -46,7 +46,7 @@ func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.IssuedToken, error
 		return nil, err
 	}
 	c := api.From(ctx)
-	c.SetHeader("Pragma", "no-cache") // RFC 6749 5.1; every such answer has Cache-Control
+	c.SetHeader("Pragma", "no-cache") // RFC 6749 5.1; package api sets Cache-Control
 	switch a["grant_type"] {
 	case grantCode:
 		return g.redeem(ctx, a)

@@ -25,8 +25,8 @@ func (in *buyIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.ChannelKey(in.Ch), tables.BoardKey(in.Ch), tables.BalanceKey(tables.AgentAccount(agent))}
 }
 
-// hash identifies the body and the channel: the same body may be bought once a day in
-// each channel.
+// hash identifies the body and the channel: the same body may be bought once in 24 hours
+// in each channel.
 func (in *buyIn) hash() string {
 	sum := sha256.Sum256([]byte("promo\n" + in.Ch + "\n" + in.Body.Body))
 	return auth.EncodeKey(sum[:16])

@@ -17,8 +17,8 @@ type quoteIn struct {
 	Days int    `query:"days" required:"true" minimum:"1" maximum:"30" doc:"The days over which the budget would be spent."`
 }
 
-// quote computes what a purchase would get. It reads the board strongly, as buying
-// does.
+// quote computes what a purchase would get. It reads the board with strong consistency,
+// as buying does.
 func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.PromoQuote, error) {
 	now := g.Now()
 	var channel, board tables.Item
@@ -68,7 +68,8 @@ func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.PromoQuote, error
 	return out, nil
 }
 
-// measuredDays returns the number of days over which a channel's views were counted.
+// measuredDays returns the number of days over which a channel's views were counted, at
+// least one.
 func measuredDays(channel tables.Item, now time.Time) float64 {
 	age := now.Sub(time.UnixMilli(channel.Int("created_at"))).Hours() / 24
 	return min(max(age, 1), tables.ViewsDays)
