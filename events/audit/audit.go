@@ -65,8 +65,8 @@ const (
 	Unproved = "books not proved"
 )
 
-// handle logs what is wrong with the books, which raises an alarm. If time runs out in
-// a later reading, the earlier ones count.
+// handle logs what is wrong with the books; infra/watch.go has the alarms. If time runs
+// out in the second or a later reading, the readings before it count.
 func (a audit) handle(ctx context.Context) error {
 	var offs []int64
 	err := schedule.Sweep(ctx, proveFor, func(ctx context.Context) (err error) {

@@ -34,7 +34,7 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
 	if found = min(found, seats-c.Filled); found <= 0 {
-		if c.Vain++; busy { // retry soon, before new cases get those jurors
+		if c.Vain++; busy { // retry soon, before new cases get the busy volunteers
 			c.Vain = 0
 		}
 		return d.wait(ctx, c, retryAt(c, now))
@@ -131,7 +131,7 @@ type volunteer struct {
 }
 
 // look finds jurors for a case. Those that recuse puts last come at the end. busy
-// reports whether a volunteer was passed over because it has too many duties.
+// reports whether a volunteer was passed over only because it has too many duties.
 func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer, busy bool, err error) {
 	h, err := d.hear(ctx, c)
 	if err != nil {

@@ -83,8 +83,8 @@ func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error 
 	return d.Once(ctx, c.Keep())
 }
 
-// close ends a case, and removes the item if the case is upheld. If the item has gone
-// meanwhile, close only ends the case.
+// close ends a case, and removes the item if the case is upheld and is not an appeal. If
+// the item has gone meanwhile, close only ends the case.
 func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
 	read, gone := *c, false
 	try := func() error {

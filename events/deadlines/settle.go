@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// settle carries out a verdict once, in one transaction. The reporters of an
-// overturned case lose karma if no juror upheld it. This loss does not show in their
-// public karma.
+// settle carries out a verdict once, in one transaction. The reporters who are parties
+// of an overturned case lose karma if no juror upheld it. This loss does not show in
+// their public karma.
 func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	if c.Settled {
 		return nil
