@@ -1,5 +1,4 @@
-// Package awscli runs the AWS CLI with the region and the credentials of the operator's
-// shell.
+// Package awscli runs the AWS CLI with the credentials of the operator's shell.
 package awscli
 
 import (
@@ -23,7 +22,7 @@ type CLI struct {
 type Error struct {
 	Command string // "lambda get-account-settings"
 	Code    string // AWS's, such as AccessDenied; "" if AWS did not refuse the call
-	Text    string // what the CLI wrote
+	Text    string // what the CLI wrote to its standard error
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("aws %s: %s", e.Command, e.Text) }
@@ -35,7 +34,7 @@ var ErrMissing = errors.New("the AWS CLI is missing: install version 2 (https://
 var refused = regexp.MustCompile(`An error occurred \(([A-Za-z0-9.]+)\)`)
 
 // Do runs a command, such as "lambda", "get-account-settings". It decodes the command's
-// output into out, unless out is nil.
+// output, if there is any, into out, unless out is nil.
 func (c CLI) Do(ctx context.Context, out any, args ...string) error {
 	command := strings.Join(args[:min(2, len(args))], " ")
 	args = append(args, "--output", "json")

@@ -94,8 +94,7 @@ const (
 	TypeQueue    = "AWS::SQS::Queue"
 )
 
-// Function returns the function with this name. The name is the one of its group, reader or
-// schedule.
+// Function returns the function of the group, reader or schedule with this name.
 func (s *Stack) Function(name string) (Resource, error) {
 	return s.called(TypeFunction, name, "Function")
 }
@@ -105,7 +104,7 @@ func (s *Stack) Mapping(reader string) (Resource, error) {
 	return s.called(TypeMapping, reader, "FunctionMapping")
 }
 
-// hash matches the end of a logical id that the CDK made.
+// hash matches the hash that the CDK appends to a logical id.
 var hash = regexp.MustCompile(`[0-9A-F]{8}$`)
 
 func (s *Stack) called(kind, name, suffix string) (Resource, error) {

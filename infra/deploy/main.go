@@ -1,7 +1,7 @@
 // Command deploy deploys a stage (`make deploy`), or its previous version with the argument
 // rollback (`make rollback`).
 //
-// A new stage is deployed twice. The first deployment leaves the stack and the table
+// A new stage other than dev is deployed twice. The first deployment leaves the stack and the table
 // unprotected, because CloudFormation could not remove a protected table after a failed
 // creation. The second deployment only adds the protection.
 package main

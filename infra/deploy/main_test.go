@@ -154,19 +154,19 @@ func TestDeploy_ExistingStage(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	s := newSite(t)
 	if got, changes, err := describe("."); got != "v1.0.0" || changes != "" || err != nil {
-		t.Errorf("at a tag: got %q, %q, %v; want v1.0.0", got, changes, err)
+		t.Errorf("describe at a tag: got %q, changes %q, error %v; want v1.0.0 without changes", got, changes, err)
 	}
 	commit := s.commit("")
 	if got, _, err := describe("."); got != "v1.0.0-1-g"+commit[:12] || err != nil {
-		t.Errorf("after a tag: got %q, %v; want v1.0.0-1-g%s", got, err, commit[:12])
+		t.Errorf("describe after a tag: got %q, error %v; want v1.0.0-1-g%s", got, err, commit[:12])
 	}
 	s.git("tag", "-d", "v1.0.0")
 	if got, _, err := describe("."); got != commit[:12] || err != nil {
-		t.Errorf("without tags: got %q, %v; want %s", got, err, commit[:12])
+		t.Errorf("describe without tags: got %q, error %v; want %s", got, err, commit[:12])
 	}
 	s.put("new.go", "package new\n")
 	if got, changes, err := describe("."); got != commit[:12]+"-dirty" || changes != "?? new.go" || err != nil {
-		t.Errorf("with an untracked file: got %q, %q, %v; want %s-dirty and the file", got, changes, err, commit[:12])
+		t.Errorf("describe with an untracked file: got %q, changes %q, error %v; want %s-dirty and the file", got, changes, err, commit[:12])
 	}
 }
 
@@ -201,7 +201,7 @@ func TestRollback(t *testing.T) {
 	got, err = s.run("rollback")
 	s.want(got, err, "make deploy in "+where+" at "+first+" as prod")
 	if _, err := os.Stat(where); !os.IsNotExist(err) {
-		t.Errorf("work tree of the rollback: got %v, want it removed", err)
+		t.Errorf("os.Stat of the rollback's work tree: got error %v, want one that it does not exist", err)
 	}
 }
 

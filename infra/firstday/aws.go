@@ -22,7 +22,7 @@ type operator struct {
 	stack *awscli.Stack // with outputs and resources
 }
 
-// byHand is the remedy when the credentials do not allow a call.
+// byHand is the advice after a failed call.
 const byHand = "if a permission is missing, look by hand"
 
 func (o *operator) look(ctx context.Context) {
@@ -72,7 +72,8 @@ func (o *operator) ask(ctx context.Context, what string, into any, args ...strin
 	return err == nil
 }
 
-// deployed compares the stack's address and version with those that answered.
+// deployed checks the stack's status, and compares its address and version with those that
+// the visitor saw.
 func (o *operator) deployed() {
 	const what = "the stack"
 	base, version := o.stack.Outputs["BaseUrl"], o.stack.Outputs["Version"]

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// fixtureResources belong to the stage beta. The alarms of a stage beta-two share its prefix.
+// fixtureResources belong to the stage beta.
 var fixtureResources = []struct{ ID, Physical, Type string }{
 	{"tallyFunctionMapping0A1B2C3D", "11111111-2222-4333-8444-555555555555", "AWS::Lambda::EventSourceMapping"},
 	{"inboxFunctionMapping0A1B2C3D", "22222222-2222-4333-8444-555555555555", "AWS::Lambda::EventSourceMapping"},
@@ -30,7 +30,8 @@ var fixtureOutputs = map[string]string{
 	"OperatorsTopic": "arn:aws:sns:eu-central-1:123456789012:operators",
 }
 
-// healthy holds the CLI's output by command, for a stage without faults.
+// healthy holds the CLI's output by command, for a stage beta without faults. An alarm of
+// another stage, beta-two, rings.
 var healthy = map[string]string{
 	"lambda list-event-source-mappings": `{"EventSourceMappings": [{"UUID": "11111111-2222-4333-8444-555555555555", "State": "Enabled", "LastProcessingResult": "OK"},
 		{"UUID": "22222222-2222-4333-8444-555555555555", "State": "Enabled", "LastProcessingResult": "No records processed"},
@@ -126,7 +127,7 @@ func TestOperator_CLI(t *testing.T) {
 	os.Unsetenv("AWS_ACCESS_KEY_ID")
 	os.Unsetenv("AWS_SECRET_ACCESS_KEY")
 	if got := looked(t); !strings.HasPrefix(got, "not looked at  AWS: stack, readers, schedules, dead letters, alarms, mail: aws cloudformation describe-stacks: ") || !strings.Contains(got, "credentials") || strings.Count(got, "\n") != 1 {
-		t.Errorf("without credentials: got\n%s\nwant one line that says so", got)
+		t.Errorf("without credentials: got\n%s\nwant one line, not looked at, that names the credentials", got)
 	}
 }
 
@@ -212,7 +213,7 @@ func TestOperator_Findings(t *testing.T) {
 	swapped := func(command, before, after string) string {
 		t.Helper()
 		if !strings.Contains(healthy[command], before) {
-			t.Fatalf("answer of %s: got none with %s, want one", command, before)
+			t.Fatalf("healthy[%q]: got no %s in it, want one", command, before)
 		}
 		return strings.Replace(healthy[command], before, after, 1)
 	}
@@ -246,12 +247,12 @@ func TestOperator_Findings(t *testing.T) {
 			wantFailures = 1
 		}
 		if !strings.Contains(out, c.want) || !strings.Contains(out, c.remedy) || len(lines(out, "FAILED")) != wantFailures {
-			t.Errorf("%s: got\n%s\nwant %s, %s, and no other failure", c.command, out, c.want, c.remedy)
+			t.Errorf("%s: got\n%s\nwant %s, %s, and %d failures in all", c.command, out, c.want, c.remedy, wantFailures)
 		}
 	}
 
 	t.Setenv("PATH", t.TempDir())
 	if got := looked(t); !strings.Contains(got, "not looked at  AWS: stack, readers, schedules, dead letters, alarms, mail: the AWS CLI is missing") {
-		t.Errorf("without the CLI: got\n%s\nwant nothing looked at", got)
+		t.Errorf("without the CLI: got\n%s\nwant a line, not looked at, that the CLI is missing", got)
 	}
 }

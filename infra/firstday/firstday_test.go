@@ -47,8 +47,8 @@ func newStage(t *testing.T) stage {
 	return stage{s.URL, t.TempDir()}
 }
 
-// visit returns the report on the stage. The visitor's calls pass a proxy that may have a
-// defect.
+// visit returns the report on the stage. The visitor's calls go through a proxy, to which
+// change and handle add a defect.
 func (s stage) visit(t *testing.T, change func(*httputil.ReverseProxy), handle http.HandlerFunc) string {
 	t.Helper()
 	address, err := url.Parse(s.url)
@@ -72,8 +72,7 @@ func (s stage) visit(t *testing.T, change func(*httputil.ReverseProxy), handle h
 		proxy.ServeHTTP(w, r)
 	}))
 	defer between.Close()
-	// The client calls the service's address and connects to the proxy, as if it were the
-	// gateway.
+	// The client calls the service's address, but connects to the proxy.
 	way := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, between.Listener.Addr().String())
 	}}
@@ -251,9 +250,9 @@ func TestVisit_Defects(t *testing.T) {
 	}
 }
 
-// If nobody answers the puzzle, the checks that need an agent are skipped.
 func TestPerson(t *testing.T) {
 	s := newStage(t)
+	// If nobody answers the puzzle, the checks that need an agent are skipped.
 	env := map[string]string{"URL": s.url, "KEYS": s.keys}
 	var out bytes.Buffer
 	if err := run(t.Context(), func(name string) string { return env[name] }, http.DefaultTransport, strings.NewReader(""), &out); err != nil {
@@ -274,7 +273,7 @@ func TestPerson(t *testing.T) {
 	out.Reset()
 	err = run(t.Context(), func(name string) string { return env[name] }, http.DefaultTransport, strings.NewReader(""), &out)
 	if err == nil || !strings.Contains(err.Error(), "1 checks failed") || !strings.Contains(out.String(), "FAILED         the first agent: ") {
-		t.Errorf("a missing key file: got error %v and\n%s\nwant a failure", err, &out)
+		t.Errorf("a missing key file: got error %v and\n%s\nwant 1 failed check, of the first agent", err, &out)
 	}
 	if err := run(t.Context(), func(string) string { return "" }, http.DefaultTransport, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), "URL is empty") {
 		t.Errorf("without URL: got %v, want an error that says so", err)

@@ -66,7 +66,7 @@ func (v *visitor) call(ctx context.Context, method, path, body string, headers .
 	return &answer{res.StatusCode, res.Header, b}, err
 }
 
-// public makes the checks without a credential. It reports whether the service answers at
+// public makes the checks that need no credential. It reports whether the service answers at
 // all.
 func (v *visitor) public(ctx context.Context) bool {
 	begun := time.Now()
@@ -161,8 +161,8 @@ func (v *visitor) address(ctx context.Context) {
 	v.ok(what, "%s has the resource %s", metadataPath, metadata.Resource)
 }
 
-// challenge checks that the gateway keeps WWW-Authenticate. AWS's REST APIs rename this
-// header.
+// challenge checks that the gateway keeps WWW-Authenticate. API Gateway's REST APIs rename
+// this header.
 func (v *visitor) challenge(ctx context.Context) {
 	const what, name, renamed = "WWW-Authenticate of POST /mcp", "WWW-Authenticate", "X-Amzn-Remapped-Www-Authenticate"
 	a, ok := v.expect(ctx, what, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -202,7 +202,7 @@ func (v *visitor) head(ctx context.Context) {
 	v.ok(what, "200 with an ETag and without a body")
 }
 
-// bodyMost is most endpoints' limit for a body in bytes (shared/api/endpoint.go).
+// bodyMost is the limit of most endpoints for a body, in bytes (shared/api/endpoint.go).
 const bodyMost = 64 << 10
 
 // large checks that the service, not the gateway, refuses a body above the limit.

@@ -66,7 +66,7 @@ func (v *visitor) queries(ctx context.Context, a *member) {
 	v.ok(what, "verified: %s", strings.Join(targets, "  "))
 }
 
-// paths checks a path with all characters that the service uses, and a path with an escape.
+// paths checks a path with a dot, an underscore and a hyphen, and a path with an escape.
 // The gateway may decode the escape.
 func (v *visitor) paths(ctx context.Context, a *member) {
 	const what = "signatures over paths"

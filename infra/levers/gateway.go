@@ -25,7 +25,7 @@ type limit struct {
 
 func (l limit) closed() bool { return l.Rate == 0 && l.Burst == 0 }
 
-// within lowers l's rate and burst to those of most.
+// within caps l's rate and burst at those of most.
 func (l limit) within(most limit) limit {
 	l.Rate, l.Burst = min(l.Rate, most.Rate), min(l.Burst, most.Burst)
 	return l
@@ -103,8 +103,8 @@ func (g *gateway) set(ctx context.Context, want limits) error {
 	return err
 }
 
-// throttle limits the stage to RATE requests a second, and BURST at once. It lowers the
-// routes with limits of their own as well.
+// throttle limits the stage to RATE requests a second, and BURST at once. It also
+// lowers the limits of routes that have their own.
 func throttle(ctx context.Context, j job) error {
 	rate, err := strconv.Atoi(j.getenv("RATE"))
 	if err != nil || rate < 0 {
@@ -185,10 +185,10 @@ func stopWrites(ctx context.Context, j job) error {
 	return nil
 }
 
-// stopped returns the routes that make stop-writes closed, in order. make throttle RATE=0
-// closes routes, too, but only those with a limit in the template. While such a throttle is
-// in force, writes count as stopped only if a route without a limit in the template is
-// closed.
+// stopped returns the sorted keys of the routes that `make stop-writes` closed. `make
+// throttle RATE=0` also closes routes, but only those with a limit in the template. While
+// such a throttle is in force, writes count as stopped only if a route without a limit in the
+// template is closed.
 func (g *gateway) stopped() (keys []string) {
 	throttled, writing := g.now.Whole.closed(), writingRoutes()
 	stopped := !throttled

@@ -76,7 +76,7 @@ func (p pull) try(verb string, variables ...string) (string, error) {
 func (p pull) has(whole limit, routes map[string]limit) {
 	p.Helper()
 	if p.aws.whole != whole || !maps.Equal(p.aws.routes, routes) {
-		p.Errorf("got limits\n%v, routes %v\nwant\n%v, routes %v", p.aws.whole, p.aws.routes, whole, routes)
+		p.Errorf("limits: got\n%v, routes %v\nwant\n%v, routes %v", p.aws.whole, p.aws.routes, whole, routes)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestLevers(t *testing.T) {
 	p.does("stop-writes")
 	p.has(five, stopped(five))
 	if out := p.does("stop-reader", "NAME=tally"); p.aws.mapping != "Disabled" || !strings.Contains(out, "Disabled") || !strings.Contains(out, "make start-reader NAME=tally within 24 hours") {
-		t.Errorf("stop-reader: got state %s and output\n%s\nwant Disabled", p.aws.mapping, out)
+		t.Errorf("stop-reader: got state %s and output\n%s\nwant Disabled, and make start-reader NAME=tally within 24 hours", p.aws.mapping, out)
 	}
 	p.does("stop-function", "NAME=feed")
 	p.does("stop-function", "NAME=docs")
@@ -180,7 +180,7 @@ func TestWrongLevers(t *testing.T) {
 		}
 	}
 	if p.aws.writes != 0 {
-		t.Errorf("changes: got %d, want 0", p.aws.writes)
+		t.Errorf("calls that change something: got %d, want 0", p.aws.writes)
 	}
 }
 

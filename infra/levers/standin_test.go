@@ -56,7 +56,7 @@ func newStandIn(t *testing.T) (*standIn, string) {
 	return s, server.URL
 }
 
-// wired is a limit as API Gateway's REST API writes it.
+// wired is a limit in API Gateway's JSON.
 type wired struct {
 	Rate    float64 `json:"throttlingRateLimit"`
 	Burst   int     `json:"throttlingBurstLimit"`

@@ -94,11 +94,11 @@ func TestSummaryOfNothing(t *testing.T) {
 		`{"agentsocial":`: "unexpected end of JSON",
 	} {
 		if _, err := summaryOf(t, outputs); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", outputs, err, want)
+			t.Errorf("summary of %s: got error %v, want %q in it", outputs, err, want)
 		}
 	}
 	var out strings.Builder
 	if err := run(nil, &out); err == nil {
-		t.Errorf("without a file: got no error and output %q", out.String())
+		t.Errorf("summary without a file: got no error and output %q, want an error", out.String())
 	}
 }
