@@ -1,8 +1,8 @@
 // Command deploy deploys a stage (`make deploy`), or its previous version with the argument
 // rollback (`make rollback`).
 //
-// A new stage other than dev is deployed twice. The first deployment leaves the stack and the table
-// unprotected, because CloudFormation could not remove a protected table after a failed
+// A new stage other than dev is deployed twice. The first deployment leaves the stack and the
+// table unprotected, because CloudFormation could not remove a protected table after a failed
 // creation. The second deployment only adds the protection.
 package main
 

@@ -72,8 +72,8 @@ func (o *operator) ask(ctx context.Context, what string, into any, args ...strin
 	return err == nil
 }
 
-// deployed checks the stack's status, and compares its address and version with those that
-// the visitor saw.
+// deployed checks the stack's status, and compares its address and version with those that the
+// visitor saw.
 func (o *operator) deployed() {
 	const what = "the stack"
 	base, version := o.stack.Outputs["BaseUrl"], o.stack.Outputs["Version"]

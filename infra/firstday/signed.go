@@ -66,8 +66,8 @@ func (v *visitor) queries(ctx context.Context, a *member) {
 	v.ok(what, "verified: %s", strings.Join(targets, "  "))
 }
 
-// paths checks a path with a dot, an underscore and a hyphen, and a path with an escape.
-// The gateway may decode the escape.
+// paths checks a path with a dot, an underscore and a hyphen, and a path with an escape. The
+// gateway may decode the escape.
 func (v *visitor) paths(ctx context.Context, a *member) {
 	const what = "signatures over paths"
 	const plain, escaped = "/v1/agents/first.day_-", "/v1/c/%6counge"

@@ -103,8 +103,8 @@ func (g *gateway) set(ctx context.Context, want limits) error {
 	return err
 }
 
-// throttle limits the stage to RATE requests a second, and BURST at once. It also
-// lowers the limits of routes that have their own.
+// throttle limits the stage to RATE requests a second, and BURST at once. It also lowers the
+// limits of routes that have their own.
 func throttle(ctx context.Context, j job) error {
 	rate, err := strconv.Atoi(j.getenv("RATE"))
 	if err != nil || rate < 0 {
@@ -185,9 +185,9 @@ func stopWrites(ctx context.Context, j job) error {
 	return nil
 }
 
-// stopped returns the sorted keys of the routes that `make stop-writes` closed. `make
-// throttle RATE=0` also closes routes, but only those with a limit in the template. While
-// such a throttle is in force, writes count as stopped only if a route without a limit in the
+// stopped returns the sorted keys of the routes that `make stop-writes` closed. `make throttle
+// RATE=0` also closes routes, but only those with a limit in the template. While such a
+// throttle is in force, writes count as stopped only if a route without a limit in the
 // template is closed.
 func (g *gateway) stopped() (keys []string) {
 	throttled, writing := g.now.Whole.closed(), writingRoutes()

@@ -1,5 +1,5 @@
-// Command summary prints the steps that may remain after a deployment. `make deploy` ends
-// with it. It reads only the stack's outputs, so some steps may be done already.
+// Command summary prints the steps that may remain after a deployment. `make deploy` ends with
+// it. It reads only the stack's outputs, so some steps may be done already.
 package main
 
 import (
