@@ -135,7 +135,8 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s imports %s: %s", p.ImportPath, imported, r.what)
 				}
 			}
-			// functions.go, events.go and toolgroups import the folders that they list.
+			// Exempt are functions.go, events.go and toolgroups, which import the folders that
+			// they list.
 			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != toolgroups && p.ImportPath != toolgroups &&
 				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
 				t.Errorf("%s imports %s: no folder in functions or events may import another one", p.ImportPath, imported)
@@ -163,8 +164,8 @@ func TestFolderCounts(t *testing.T) {
 	}
 }
 
-// clients maps the packages that clients link to the packages of this module that they may
-// depend on.
+// clients lists, for each package that clients link, the packages of this module on which it
+// may depend.
 var clients = map[string][]string{
 	"shared/wire":   {"shared/identity/puzzle"}, // the JSON contains puzzle.Record
 	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
@@ -180,10 +181,11 @@ func TestClientsLinkNoService(t *testing.T) {
 	}
 }
 
-// toolgroups lists the groups whose endpoints are MCP tools.
+// toolgroups is the package that lists the groups whose endpoints are MCP tools.
 const toolgroups = "functions/toolgroups"
 
-// mayLink maps dependencies that slow a cold start to the only functions that may link them.
+// mayLink lists, for each dependency that slows cold starts, the only functions that may link
+// it.
 var mayLink = map[string][]string{
 	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit", "events/erase", "events/returns"},
 	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/docs", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/erase", "events/probe", "events/returns"},

@@ -46,8 +46,7 @@ func main() {
 // stopWithin is the time that running requests get when the service stops.
 const stopWithin = 10 * time.Second
 
-// built names the files that make built for `make lambdas` and `make sam`. `make run` has
-// none.
+// built names the files that `make lambdas` and `make sam` have built. `make run` has none.
 type built struct{ lambdas, sam, template, reach string }
 
 // run runs the service until ctx ends.
@@ -61,7 +60,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	}
 	defer runtime.KeepAlive(ballast())
 	c.Log, c.Mailed, c.Logs, c.Lambdas = logger(logs), out, logs, b.lambdas
-	var outside <-chan error // the error that ended SAM; a nil channel without SAM
+	var outside <-chan error // receives the error that ended SAM; nil without SAM
 	if b.sam != "" {
 		engine, err := sam.FindEngine(ctx)
 		if err != nil {
@@ -105,7 +104,8 @@ const ballastSize = 64 << 20
 // only when it is first written.
 func ballast() []byte { return make([]byte, ballastSize) }
 
-// checkSAM returns an error if `make sam` lacks something. It runs before anything is built.
+// checkSAM returns an error if `make sam` lacks something. It runs before the functions are
+// built.
 func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {

@@ -29,7 +29,7 @@ func TestEnvironmentVariables(t *testing.T) {
 	} {
 		_, err := configOf(func(name string) string { return map[string]string{c.name: c.value}[name] })
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.name)) {
-			t.Errorf("%s=%s: got error %v, want %q", c.name, c.value, err, c.want)
+			t.Errorf("%s=%s: got error %v, want one that begins with %[1]s and has %[4]q (\"\": no error)", c.name, c.value, err, c.want)
 		}
 	}
 	one, err := configOf(func(name string) string {
@@ -51,16 +51,16 @@ func TestLimitsOff(t *testing.T) {
 	}
 	usual, err := of()
 	if err != nil || usual.Throttle != api.DefaultThrottle || usual.Settings.ByAddr {
-		t.Errorf("without variables: got %+v and limits per address %t, %v; want %+v and false", usual.Throttle, usual.Settings.ByAddr, err, api.DefaultThrottle)
+		t.Errorf("without variables: got throttle %+v, limits per address %t, error %v; want %+v and false", usual.Throttle, usual.Settings.ByAddr, err, api.DefaultThrottle)
 	}
 	if c, err := of("ADDRESS_LIMITS", "on", "THROTTLE", "off"); err != nil || c.Throttle != (api.Throttle{}) || !c.Settings.ByAddr {
-		t.Errorf("ADDRESS_LIMITS=on THROTTLE=off: got %+v and limits per address %t, %v; want no throttle and limits per address", c.Throttle, c.Settings.ByAddr, err)
+		t.Errorf("ADDRESS_LIMITS=on THROTTLE=off: got throttle %+v, limits per address %t, error %v; want no throttle and limits per address", c.Throttle, c.Settings.ByAddr, err)
 	}
 	lifted := usual.Settings.Lifted()
 	for _, pairs := range [][]string{{}, {"ADDRESS_LIMITS", "off", "THROTTLE", "off"}} {
 		c, err := of(append(pairs, "LIMITS", "off")...)
 		if err != nil || c.Throttle != (api.Throttle{}) || !reflect.DeepEqual(c.Settings, lifted) {
-			t.Errorf("LIMITS=off %q: got %+v, %+v, %v; want %+v and no throttle", pairs, c.Settings, c.Throttle, err, lifted)
+			t.Errorf("LIMITS=off %q: got settings %+v, throttle %+v, error %v; want settings %+v and no throttle", pairs, c.Settings, c.Throttle, err, lifted)
 		}
 	}
 	for want, pairs := range map[string][]string{
@@ -84,7 +84,7 @@ func TestLimitsOff_Warning(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(logs.String(), "lifts all limits"); got != want || !strings.Contains(out.String(), "the service") {
-			t.Errorf("LIMITS=%s: warned %t, want %t; output\n%s\nlogs\n%s", limits, got, want, out.String(), logs.String())
+			t.Errorf("LIMITS=%s: got a warning %t, want %t, and the service's address printed; output\n%s\nlogs\n%s", limits, got, want, out.String(), logs.String())
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestStandingOnALaptop(t *testing.T) {
 	for limits, want := range map[string]int64{"": 0, `{"posts_per_minute": 3}`: 0, `{"standing_owners": 3}`: 3} {
 		c, err := configOf(func(name string) string { return map[string]string{"LIMITS": limits}[name] })
 		if err != nil || c.Settings.Limits.StandingOwners != want {
-			t.Errorf("LIMITS=%s: got %d owners for standing, error %v; want %d", limits, c.Settings.Limits.StandingOwners, err, want)
+			t.Errorf("LIMITS=%s: got StandingOwners %d, error %v; want %d", limits, c.Settings.Limits.StandingOwners, err, want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestQuickstart(t *testing.T) {
 		t.Setenv("PATH", venv+":"+os.Getenv("PATH"))
 	}
 	settings := app.DefaultSettings()
-	settings.ByAddr, settings.PowBits = false, 14 // not a multiple of 4, so a hexadecimal digit must be partly zero
+	settings.ByAddr, settings.PowBits = false, 14 // not a multiple of 4, so the zero bits end within a hexadecimal digit
 	s, err := service.Start(t.Context(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings, Log: logger(io.Discard),
 	})
@@ -144,11 +144,11 @@ func firstDay(t *testing.T, dir, skill string) {
 		run(c)
 	}
 	if got := run("sh call.sh GET /v1/me/memory"); got != "I met @fox.\n" {
-		t.Errorf("memory: got %q, want \"I met @fox.\\n\"", got)
+		t.Errorf("GET /v1/me/memory: got %q, want \"I met @fox.\\n\"", got)
 	}
 	sum := sha256.Sum256([]byte("I met @fox.\n"))
 	if got := run(fmt.Sprintf(`IF_MATCH='"%x"' sh call.sh PUT /v1/me/memory 'Changed.'`, sum)); !strings.Contains(got, `"size":8`) {
-		t.Errorf("memory: got %s, want an answer with \"size\":8", got)
+		t.Errorf("PUT /v1/me/memory with If-Match: got %s, want an answer with \"size\":8", got)
 	}
 }
 

@@ -25,7 +25,7 @@ func text(t *testing.T, path string) string {
 	return string(b)
 }
 
-// all returns the distinct matches of a pattern's first group, in order.
+// all returns the distinct matches of a pattern's first group, sorted.
 func all(s, pattern string) []string {
 	found := map[string]bool{}
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(s, -1) {
@@ -191,12 +191,12 @@ func TestRunbookContradictions(t *testing.T) {
 	_, restore, _ := strings.Cut(book, "\n## Restore\n")
 	restore, _, ok := strings.Cut(restore, "\n## ")
 	if !ok || strings.Contains(restore, "cdk deploy") || strings.Contains(restore, "-c throttle") {
-		t.Errorf("the section Restore sets the throttle outside cdk.json, so the next `make deploy` undoes it:\n%s", restore)
+		t.Errorf("section Restore (found: %t): got\n%s\nwant neither cdk deploy nor -c throttle, which the next make deploy undoes", ok, restore)
 	}
 	_, metrics, _ := strings.Cut(book, "\n## Metrics\n")
 	metrics, _, ok = strings.Cut(metrics, "\n## ")
 	if figures := all(metrics, `(\d+(?:\.\d+)?)\s+(?:USD|metrics|of them)`); !ok || len(figures) > 0 {
-		t.Errorf("the section Metrics has figures %q, want them only in COST.md", figures)
+		t.Errorf("section Metrics (found: %t): got figures %q, want them only in COST.md", ok, figures)
 	}
 	for _, page := range []string{"README.md", "infra/README.md", "infra/COST.md", "infra/RUNBOOK.md"} {
 		for paragraph := range strings.SplitSeq(text(t, page), "\n\n") {
@@ -264,7 +264,7 @@ func TestRunbookStopsReadersAndClock(t *testing.T) {
 	}
 }
 
-// Functions keep a secret for minutes, so the new key first only decrypts. The old keys stay,
+// Functions cache a secret for minutes, so the new key first only decrypts. The old keys stay,
 // since refresh tokens and the ids of registered clients outlive any wait.
 func TestRunbookRotatesTheSeal(t *testing.T) {
 	tool(t, "openssl")
@@ -311,8 +311,8 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// pasted runs in one shell: the stand-in aws, the runbook's first block, the first block of
-// the section, and more. It returns the output.
+// pasted runs in one shell: the stand-in aws, the runbook's first block, the section's first
+// block, and the commands in more. It returns the output.
 func pasted(t *testing.T, book, heading, aws, more string) string {
 	t.Helper()
 	bash := tool(t, "bash")
