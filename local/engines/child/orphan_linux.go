@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent lets the kernel kill cmd when this process ends. The process group of its own
-// keeps a terminal's Ctrl-C away from cmd, so this process can finish its work first.
+// dieWithParent lets the kernel kill cmd when this process ends. cmd gets a process group of
+// its own, so a terminal's Ctrl-C does not reach it while this process finishes its work.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

@@ -93,8 +93,8 @@ func (l *Lambdas) function(name string, has app.Capabilities, size host.Size) (*
 	return f, nil
 }
 
-// Variables returns a function's part of the deployment's environment, with Lambda's own
-// variables.
+// Variables returns a function's part of the deployment's environment, with the region and the
+// credentials.
 func Variables(e host.Env, has app.Capabilities) map[string]string {
 	vars := e.Variables(has)
 	maps.Copy(vars, map[string]string{

@@ -64,7 +64,7 @@ func TestMail(t *testing.T) {
 	}
 	box.err = mail.ErrRefused
 	if err := a.Mail.Send(t.Context(), m); !errors.Is(err, mail.ErrRefused) {
-		t.Errorf("a refused mail: got %v, want an error", err)
+		t.Errorf("a refused mail: got %v, want mail.ErrRefused", err)
 	}
 }
 

@@ -20,8 +20,8 @@ type Server struct {
 	process *child.Server
 }
 
-// Start starts moto_server and waits until it answers. The server runs until Stop, or until
-// this process ends.
+// Start starts moto_server and waits until it answers. The server runs until Stop, and on
+// Linux at most as long as this process.
 func Start(ctx context.Context, program string) (*Server, error) {
 	port, release, err := ports.Free()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package ports finds free ports for servers that cannot report a port that they chose.
+// Package ports finds free ports for servers that cannot choose a port and report it.
 package ports
 
 import (

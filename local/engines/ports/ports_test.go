@@ -2,7 +2,7 @@ package ports
 
 import "testing"
 
-// Nothing listens on the ports yet.
+// The reservations must suffice, since nothing listens on the ports.
 func TestPortsAreGivenOnce(t *testing.T) {
 	given := map[int]bool{}
 	for range 300 {

@@ -27,7 +27,8 @@ type Engine struct {
 	// Socket is the engine's address for DOCKER_HOST, from the docker client's context, which
 	// SAM does not read; "" if the client has no contexts.
 	Socket string
-	// Note says why FindEngine fell back on the loopback address; "" if it did not.
+	// Note says why this machine's address on the engine's network was not found; "" if it was
+	// found or is not needed.
 	Note string
 }
 

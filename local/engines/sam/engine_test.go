@@ -75,7 +75,7 @@ func TestFindEngine_NoEngine(t *testing.T) {
 	} {
 		t.Setenv("FAKE_INFO", said)
 		if _, err := FindEngine(t.Context()); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "make lambdas") {
-			t.Errorf("%q: got error %v, want one with %q", said, err, want)
+			t.Errorf("docker info %q: got error %v, want one with %q and make lambdas", said, err, want)
 		}
 	}
 }

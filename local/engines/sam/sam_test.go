@@ -51,8 +51,8 @@ func fakes(t *testing.T) (calls string) {
 	return calls
 }
 
-// fakeSAM answers with the request line, and with the environment of the function that the
-// path names. It leaves its container behind.
+// fakeSAM answers with the request target, its own arguments and environment, and two
+// variables of the function that the path names. It leaves its container behind.
 func fakeSAM() {
 	option := func(name string) string {
 		i := slices.Index(os.Args, name)
@@ -235,11 +235,11 @@ func TestGateway_StartAgain(t *testing.T) {
 		}
 	}
 	g.Close()
-	// The output from before SAM listened is dropped.
 	b, err := os.ReadFile(calls)
 	if want := "container inspect " + container + "\nrm --force " + container + "\n"; err != nil || string(b) != want+want {
 		t.Errorf("docker's calls: got %q, error %v; want %q", b, err, want+want)
 	}
+	// The output from before SAM listened is dropped.
 	said := "a function says SAM_CONTAINER_ID: " + strings.Repeat("0", 64) + "\na function's words\n"
 	if got, want := logs.String(), said+said; got != want {
 		t.Errorf("log: got %q, want %q", got, want)

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// beyond lists variables that functions have only on a laptop: the addresses of the
-// stand-ins, and settings that may differ from their defaults.
+// beyond lists variables that functions on a laptop may need and the template may lack: the
+// addresses of the stand-ins, LOCAL, and settings that differ from their defaults.
 var beyond = []string{
 	"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "AWS_ENDPOINT_URL_SESV2", "LOCAL",
 	"LIMITS", "WEB_ORIGINS",
 }
 
 // localise adapts a synthesised template for SAM, and returns it with the names of all
-// functions' variables. The functions' code is in folder. A function keeps its variables,
-// gets those in beyond, and takes all values from vars.
+// functions' variables. The functions' code is in folder. Each function gets its variables and
+// those in beyond, with the values in vars. A variable without a value is deleted.
 func localise(template []byte, folder string, vars map[string]string) ([]byte, map[string]bool, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -55,6 +55,6 @@ func TestReachable(t *testing.T) {
 		}
 	}
 	if got.DynamoDBURL != "http://host.docker.internal:80" || e.Local.StripeURL != here {
-		t.Errorf("reachable: got DynamoDB at %s, and Stripe at %s in the original; want the original unchanged", got.DynamoDBURL, e.Local.StripeURL)
+		t.Errorf("reachable: got DynamoDB at %s, and Stripe at %s in the original; want http://host.docker.internal:80 and the original unchanged", got.DynamoDBURL, e.Local.StripeURL)
 	}
 }

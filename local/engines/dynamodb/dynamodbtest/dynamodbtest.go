@@ -49,13 +49,13 @@ func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	return dynamo.Open(c), feed
 }
 
-// Streaming is Open for tests that open the table themselves.
+// Streaming makes a table with a stream, for tests that open the table themselves.
 func Streaming(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, true)
 }
 
-// Config is Streaming without a stream. This is faster: for each record that DynamoDB Local
+// Config makes a table without a stream. This is faster: for each record that DynamoDB Local
 // adds to a stream, it reads all earlier records of the same access key.
 func Config(t testing.TB) dynamo.Config {
 	t.Helper()

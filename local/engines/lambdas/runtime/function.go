@@ -7,11 +7,10 @@ import (
 	"sync"
 )
 
-// Function runs invocations, each in a process that has no other invocation meanwhile. It
-// prefers the idle process that was used last, and has at most [Most] processes. It is safe
-// for concurrent use.
+// Function runs invocations, one at a time in each process. It prefers the idle process that
+// was used last, and has at most [Most] processes. It is safe for concurrent use.
 type Function struct {
-	slots chan struct{} // one for each process
+	slots chan struct{} // bounds the running invocations; Close fills it
 	wear  int           // invocations after which a process is replaced
 
 	mu   sync.Mutex
@@ -20,10 +19,10 @@ type Function struct {
 	idle []idler
 }
 
-// idler is a process that waits for work.
+// idler is a process of a Function.
 type idler struct {
 	*Process
-	age  int // the function's age at its start
+	age  int // the function's age when the process started
 	done int // invocations so far
 }
 

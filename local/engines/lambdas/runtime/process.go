@@ -90,8 +90,8 @@ type result struct {
 	err  error
 }
 
-// Start starts a process and waits for its first poll. The process runs until Stop, or until
-// this program ends.
+// Start starts a process and waits for its first poll. The process runs until Stop, and on
+// Linux at most as long as this program.
 func Start(ctx context.Context, c Config) (*Process, error) {
 	bootstrap, err := filepath.Abs(c.Bootstrap)
 	if err != nil {
@@ -285,8 +285,8 @@ func errorOf(body []byte) error {
 	return e
 }
 
-// output is a process's output. A file, unlike a pipe, has everything that was written before
-// an answer when the answer arrives.
+// output is a process's output, in a file. When an answer arrives, the file has everything
+// that the process wrote before the answer. A pipe may not.
 type output struct {
 	file *os.File
 	to   io.Writer

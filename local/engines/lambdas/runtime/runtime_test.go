@@ -145,7 +145,7 @@ func TestInvocation(t *testing.T) {
 			t.Errorf("invocation: got %+v, want a request id, the ARN and a deadline", out)
 		}
 		if n := strings.Count(logs.String(), "asked to nothing\n"); n != i+1 {
-			t.Errorf("log after %d answers: got %d lines, want as many", i+1, n)
+			t.Errorf("log after %d answers: got %d lines \"asked to nothing\", want %[1]d", i+1, n)
 		}
 		var names []string
 		for _, v := range out.Env {
@@ -340,7 +340,7 @@ func TestRenew(t *testing.T) {
 	f.Renew(map[string]string{"COLOUR": "blue"})
 	after := works(t, f, ask{Do: "nothing"})
 	if after.PID == before.PID || !slices.Contains(after.Env, "COLOUR=blue") || !slices.Contains(after.Env, "AWS_REGION=local") {
-		t.Errorf("after Renew: got process %d, then %d with %v; want a new process with COLOUR=blue", before.PID, after.PID, after.Env)
+		t.Errorf("after Renew: got process %d, then %d with %v; want a new process with COLOUR=blue and AWS_REGION=local", before.PID, after.PID, after.Env)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestRenew(t *testing.T) {
 	}
 	for range 3 {
 		if out := works(t, f, ask{Do: "nothing"}); out.PID != after.PID {
-			t.Errorf("after Renew: got the old process %d, want %d", out.PID, after.PID)
+			t.Errorf("after Renew: got process %d, want %d again", out.PID, after.PID)
 		}
 	}
 }
