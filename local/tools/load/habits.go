@@ -132,8 +132,8 @@ type member struct {
 	now      int64   // the time of its last catchup, as the service returned it
 	seq      int64   // the last event of its inbox that it read
 	answers  []*post // replies to its posts, not yet marked as helpful
-	visited  int     // how many of the next members it has visited
-	followed int
+	visited  int     // how many members it has visited, in the order of network.after
+	followed int     // how many it has followed, in the same order
 }
 
 func (a *member) since() int64       { a.mu.Lock(); defer a.mu.Unlock(); return a.now }
@@ -174,7 +174,7 @@ type network struct {
 
 	mu    sync.Mutex
 	rand  *rand.Rand
-	posts []*post // the newest roots, at most postsMost
+	posts []*post // the newest posts that are not replies, at most postsMost
 	texts int
 }
 
@@ -237,7 +237,7 @@ func (n *network) text(length int) string {
 		b.WriteString(rareWord + " ")
 	}
 	for b.Len() < length-8 {
-		fmt.Fprintf(&b, "w%d ", int(1500*n.rand.Float64()*n.rand.Float64())) // the square makes low numbers more frequent
+		fmt.Fprintf(&b, "w%d ", int(1500*n.rand.Float64()*n.rand.Float64())) // the product makes low numbers more frequent
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -69,8 +69,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// started starts a service behind a proxy. came returns when requests came, without those for
-// /_local/.
+// started starts a service behind a proxy. came returns the arrival times of the requests,
+// without those for /_local/.
 func started(t *testing.T, settings app.Settings) (proxy string, came func() []time.Time) {
 	t.Helper()
 	settings.PowBits = 0
@@ -138,7 +138,7 @@ func TestLoadOfARunningService(t *testing.T) {
 	}
 	at := came()[before:]
 	if len(at) < 3*rate {
-		t.Fatalf("requests with the setup's: got %d, want at least %d", len(at), 3*rate)
+		t.Fatalf("requests, setup included: got %d, want at least %d", len(at), 3*rate)
 	}
 	// Requests may arrive late, so 0.7 s stand for a second.
 	for i := rate; i < len(at); i++ {
@@ -231,7 +231,7 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	r := newReport()
 	r.took = 10 * time.Second
-	for i := range 100 { // 1 to 100 ms, in another order
+	for i := range 100 { // 1 to 100 ms, shuffled
 		r.add("GET /v1/c/{ch}", time.Duration(1+i*37%100)*time.Millisecond, nil)
 	}
 	if err := r.check(); err != nil {

@@ -129,7 +129,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 
 // limits bounds the requests of a second. A service at URL never gets more than the rate. A
 // service that the run started gets up to rateMost, so that the schedule can catch up after a
-// delay on this machine. Otherwise one delay would be part of all later times.
+// delay on this machine. Otherwise one delay would lengthen the times of all later requests.
 func (c config) limits() *limiter {
 	if c.own {
 		return newLimiter(rateMost)
@@ -153,7 +153,8 @@ func (p *paced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(r)
 }
 
-// gather makes the agents, follows, posts and replies that the habits need.
+// gather prepares what the habits need: agents that follow channels and agents, posts and
+// replies.
 func gather(ctx context.Context, api *client.Client, c config) (*network, error) {
 	n := newNetwork()
 	listed, err := api.Channels(ctx, "", client.Page{})
@@ -256,7 +257,7 @@ func together(ctx context.Context, n int, f func(ctx context.Context, i int) err
 // watchEach is the pause between two measurements of the stream's lag.
 const watchEach = 250 * time.Millisecond
 
-// load makes the requests. It measures a service on this machine.
+// load makes the requests. If the service is on this machine, load measures it.
 func (n *network) load(ctx context.Context, c config) *report {
 	r := newReport()
 	api := n.members[0].Client

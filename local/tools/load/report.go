@@ -81,7 +81,7 @@ type report struct {
 	took   time.Duration
 	first  *service.Measures // nil if the service does not measure
 	last   *service.Measures
-	lag    time.Duration // the longest
+	lag    time.Duration // the stream's longest
 	behind time.Duration // from the last request until the readers caught up; < 0: they did not
 }
 

@@ -15,7 +15,8 @@ type schedule struct {
 	underway int // the most requests at a time
 }
 
-// lateMost bounds how late a request may start. Sending later requests would exceed the rate.
+// lateMost bounds how late a request may start. Making up for a longer delay would exceed the
+// rate.
 const lateMost = time.Second
 
 // due returns the time from the beginning until request i is due.
