@@ -146,8 +146,8 @@ func paramsOf(r *http.Request) (url.Values, *problem) {
 	return params, nil
 }
 
-// only returns an error for a parameter that is not in known. There, [*] matches any key and
-// [#] any number.
+// only returns an error for a parameter that is not in known. In known, [*] matches any key
+// and [#] any number.
 func only(params url.Values, known ...string) *problem {
 	for _, name := range slices.Sorted(keysOf(params)) {
 		if !slices.ContainsFunc(known, func(k string) bool { return fits(name, k) }) {

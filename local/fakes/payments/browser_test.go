@@ -71,7 +71,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 	link := call("POST", "/v1/me/credits/checkout", `{"usd": 25}`).Text("url")
 	browser.Does(t, tab, chromedp.Navigate(link))
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !browser.Does(t, tab, styled) {
-		t.Errorf("checkout: got the page\n%s\nwant 25 USD for @fox", words)
+		t.Errorf("checkout: got the page\n%s\nwant the styled page, with 25 USD of credits for @fox and $25.00", words)
 	}
 	browser.Does(t, tab, chromedp.Click(chromedp.CSS("#cancel")))
 	arrive()

@@ -55,7 +55,7 @@ type charge struct {
 	ID             string            `json:"id"`
 	Object         string            `json:"object"`
 	Amount         int64             `json:"amount"`
-	AmountRefunded int64             `json:"amount_refunded"` // the sum of all refunds
+	AmountRefunded int64             `json:"amount_refunded"` // the sum of the refunds that did not fail
 	Created        int64             `json:"created"`
 	Currency       string            `json:"currency"`
 	Disputed       bool              `json:"disputed"`
@@ -104,7 +104,8 @@ type moved struct {
 	Type     string `json:"type"`
 }
 
-// intentOf returns the checkout with a payment intent. The caller holds s.mu.
+// intentOf returns the completed checkout with a payment intent, or nil. The caller holds
+// s.mu.
 func (s *StandIn) intentOf(id string) *checkout {
 	for _, c := range s.kept.Checkouts {
 		if c.Intent.ID == id && c.Session.PaymentIntent != nil {

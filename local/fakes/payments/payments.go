@@ -93,7 +93,7 @@ func (s *StandIn) Keys() (key, secret string) { return s.kept.Key, s.kept.Secret
 // ServeHTTP serves the stand-in. The caller first strips the path of Config.URL.
 func (s *StandIn) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close stops the stand-in. The next run sends pending notifications.
+// Close stops the stand-in. With Config.File, the next run sends pending notifications.
 func (s *StandIn) Close() {
 	close(s.stop)
 	s.done.Wait()

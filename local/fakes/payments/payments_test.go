@@ -114,7 +114,7 @@ func TestRefusals(t *testing.T) {
 		w := s.ask(c.asked)
 		var out struct{ Error problem }
 		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
-			t.Fatalf("%s: got body %s", what, w.Body)
+			t.Fatalf("%s: got body %s, want JSON", what, w.Body)
 		}
 		e := out.Error
 		if w.Code != c.status || e.Type != c.kind || e.Code != c.code || c.param != "" && e.Param != c.param || !strings.Contains(e.Message, c.says) {

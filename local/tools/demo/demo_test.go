@@ -95,7 +95,7 @@ func TestUnexpected(t *testing.T) {
 	defer nothing.Close()
 	for _, pairs := range [][]string{{"URL", nothing.URL}, {"URL", "nowhere"}, {"POW_BITS", "many"}} {
 		if _, err := run(t.Context(), env(pairs...), io.Discard, io.Discard, false); err == nil {
-			t.Errorf("%q: got no error, want one", pairs)
+			t.Errorf("run with %q: got no error, want one", pairs)
 		}
 	}
 
@@ -120,7 +120,7 @@ func TestUnexpected(t *testing.T) {
 		}
 		for _, line := range []string{"want score 5", "unlike score 4", "refused deleted - GET /", "dance"} {
 			if err := s.play(t.Context(), "call - GET /\n"+line); err == nil {
-				t.Errorf("%s: got no error, want one", line)
+				t.Errorf("command %q: got no error, want one", line)
 			}
 		}
 		service.Close()
