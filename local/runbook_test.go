@@ -386,7 +386,7 @@ func TestRunbookCopiesSecrets(t *testing.T) {
 	for _, verb := range []string{"create-secret there eu-west-1 --name ", "put-secret-value there eu-west-1 --secret-id "} {
 		want := "did " + verb + "agentsocial/prod/seal\ndid " + verb + "agentsocial/prod/pepper\n"
 		if got := run(aws); got != want {
-			t.Errorf("calls: got\n%s\nwant\n%s", got, want)
+			t.Errorf("copying the secrets: got calls\n%s\nwant\n%s", got, want)
 		}
 		for _, name := range []string{"seal", "pepper"} {
 			copied, err := os.ReadFile(filepath.Join(dir, name))

@@ -21,7 +21,8 @@ const (
 	testWithin  = 5 * time.Minute
 )
 
-// Start starts Chromium without a window. stop ends it.
+// Start returns a tab of a Chromium without a window. The first action in the tab starts
+// Chromium; stop ends it.
 func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -41,8 +42,8 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	return tab, func() { closeTab(); end() }, nil
 }
 
-// Open starts Chromium for a test. Without Chromium it skips the test, or fails it with
-// CI=true.
+// Open returns a tab of Chromium for a test. Without Chromium it skips the test, or fails it
+// with CI=true.
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	return OpenFor(t, testWithin)

@@ -78,7 +78,7 @@ func TestClock_FunctionsDoNotStart(t *testing.T) {
 	select {
 	case err := <-s.Failed():
 		if !strings.Contains(err.Error(), "no such template") {
-			t.Error(err)
+			t.Errorf("failure of the service: got %v, want one with SAM's message", err)
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("service without its functions: got no failure within 10 s, want one")
