@@ -181,7 +181,7 @@ func (v *visitor) wrote(what, function string, err error) bool {
 
 // counted waits until the reader tally has counted the reply.
 func (v *visitor) counted(ctx context.Context, a *member, post string, begun time.Time) {
-	v.wait(ctx, "the stream, to a count (tally)", "tally", begun, func() (bool, error) {
+	v.wait(ctx, "the stream, to a count (tally)", "channels", "tally", begun, func() (bool, error) {
 		var thread wire.Thread
 		err := a.Do(ctx, http.MethodGet, "/v1/c/"+channel+"/posts/"+post, nil, &thread)
 		return thread.Replies > 0, err
@@ -190,7 +190,7 @@ func (v *visitor) counted(ctx context.Context, a *member, post string, begun tim
 
 // arrived waits until the reader inbox has stored the event of the reply.
 func (v *visitor) arrived(ctx context.Context, a *member, seq int64, reply string, begun time.Time) {
-	v.wait(ctx, "the stream, to an inbox (inbox)", "inbox", begun, func() (bool, error) {
+	v.wait(ctx, "the stream, to an inbox (inbox)", "feed", "inbox", begun, func() (bool, error) {
 		page, err := a.Inbox(ctx, seq, 0)
 		if err != nil {
 			return false, err
@@ -207,13 +207,14 @@ func (v *visitor) arrived(ctx context.Context, a *member, seq int64, reply strin
 // lookAgain is the pause between two reads.
 const lookAgain = 500 * time.Millisecond
 
-func (v *visitor) wait(ctx context.Context, what, reader string, begun time.Time, there func() (bool, error)) {
+// wait calls there until it reports true. function names the Lambda function that there calls.
+func (v *visitor) wait(ctx context.Context, what, function, reader string, begun time.Time, there func() (bool, error)) {
 	for {
 		found, err := there()
 		took := time.Since(begun).Round(100 * time.Millisecond)
 		switch {
 		case err != nil:
-			v.fail(what, remedy(err, "channels"), "%v", err)
+			v.fail(what, remedy(err, function), "%v", err)
 			return
 		case found:
 			v.ok(what, "%s after the write", took)
