@@ -208,7 +208,7 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	return c, err
 }
 
-// logger logs readable lines to a terminal, and JSON elsewhere, as in Lambda.
+// logger writes readable lines to a terminal, and JSON, as in Lambda, to anything else.
 func logger(w io.Writer) *slog.Logger {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return slog.New(tint.NewTextHandler(f, &tint.Options{TimeFormat: time.TimeOnly}))

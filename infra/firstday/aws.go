@@ -185,7 +185,7 @@ var heading = regexp.MustCompile(`infra/RUNBOOK\.md, "[^"]+"`)
 // ofProbe is part of the name of the probe's alarm.
 const ofProbe = "Unreachable"
 
-// alarms checks that all alarms exist and none rings, and reports the probe's.
+// alarms checks that all alarms exist and none rings. It also reports on the probe's alarm.
 func (o *operator) alarms(ctx context.Context) {
 	const what = "alarms"
 	var list struct {

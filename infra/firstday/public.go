@@ -44,7 +44,7 @@ func (a *answer) String() string {
 	return fmt.Sprintf("%d %.120q", a.status, a.body)
 }
 
-// call sends one request without retries. Its only credentials are in headers.
+// call sends one request without retries. It adds no credentials to the headers.
 func (v *visitor) call(ctx context.Context, method, path, body string, headers ...string) (*answer, error) {
 	r, err := http.NewRequestWithContext(ctx, method, v.client.URL()+path, strings.NewReader(body))
 	if err != nil {

@@ -283,7 +283,7 @@ func (s *StandIn) again(id string) (any, error) {
 	return map[string]int{"status": status}, err
 }
 
-// Event describes a notification to other packages.
+// Event describes a notification for other packages.
 type Event struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`

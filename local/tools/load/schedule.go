@@ -7,8 +7,8 @@ import (
 )
 
 // schedule starts requests at fixed times, whether earlier requests are answered or not. A
-// request's time counts from when it was due. This avoids coordinated omission: a stall of
-// the server shows in the times of all requests due meanwhile.
+// request's time counts from when it was due. This avoids coordinated omission: a stall of the
+// server shows in the times of all requests due during the stall.
 type schedule struct {
 	rate     int // a second
 	n        int // the number of requests
