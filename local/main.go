@@ -208,7 +208,8 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	return c, err
 }
 
-// logger writes readable lines to a terminal, and JSON, as in Lambda, to anything else.
+// logger returns a logger that writes readable lines to a terminal, and JSON to anything else,
+// as in Lambda.
 func logger(w io.Writer) *slog.Logger {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return slog.New(tint.NewTextHandler(f, &tint.Options{TimeFormat: time.TimeOnly}))
