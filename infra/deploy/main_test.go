@@ -201,7 +201,7 @@ func TestRollback(t *testing.T) {
 	got, err = s.run("rollback")
 	s.want(got, err, "make deploy in "+where+" at "+first+" as prod")
 	if _, err := os.Stat(where); !os.IsNotExist(err) {
-		t.Errorf("os.Stat of the rollback's work tree: got error %v, want one that it does not exist", err)
+		t.Errorf("os.Stat of the rollback's work tree: got error %v, want one for a missing folder", err)
 	}
 }
 

@@ -207,16 +207,17 @@ func (v *visitor) arrived(ctx context.Context, a *member, seq int64, reply strin
 // lookAgain is the pause between two reads.
 const lookAgain = 500 * time.Millisecond
 
-// wait calls there until it reports true. function names the Lambda function that there calls.
-func (v *visitor) wait(ctx context.Context, what, function, reader string, begun time.Time, there func() (bool, error)) {
+// wait calls found until it reports true. The Lambda function with the name in function
+// answers its calls.
+func (v *visitor) wait(ctx context.Context, what, function, reader string, begun time.Time, found func() (bool, error)) {
 	for {
-		found, err := there()
+		ok, err := found()
 		took := time.Since(begun).Round(100 * time.Millisecond)
 		switch {
 		case err != nil:
 			v.fail(what, remedy(err, function), "%v", err)
 			return
-		case found:
+		case ok:
 			v.ok(what, "%s after the write", took)
 			return
 		case took > v.within:
