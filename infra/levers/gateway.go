@@ -25,9 +25,9 @@ type limit struct {
 
 func (l limit) closed() bool { return l.Rate == 0 && l.Burst == 0 }
 
-// within caps l's rate and burst at those of most.
-func (l limit) within(most limit) limit {
-	l.Rate, l.Burst = min(l.Rate, most.Rate), min(l.Burst, most.Burst)
+// within caps l's rate and burst at those of bound.
+func (l limit) within(bound limit) limit {
+	l.Rate, l.Burst = min(l.Rate, bound.Rate), min(l.Burst, bound.Burst)
 	return l
 }
 
