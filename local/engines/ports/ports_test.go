@@ -12,7 +12,7 @@ func TestPortsAreGivenOnce(t *testing.T) {
 		}
 		defer release()
 		if given[port] {
-			t.Fatalf("two calls got port %d", port)
+			t.Fatalf("port %d: got it from two calls, want it from one", port)
 		}
 		given[port] = true
 	}

@@ -46,7 +46,7 @@ func TestNetwork_Address(t *testing.T) {
 		}
 		got, err := n.address(c.addresses)
 		if got != c.want || c.problem == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), c.problem) {
-			t.Errorf("%s: got %q, %v; want %q, %q", c.name, got, err, c.want, c.problem)
+			t.Errorf("%s: got address %q, error %v; want %q, error %q", c.name, got, err, c.want, c.problem)
 		}
 	}
 }
