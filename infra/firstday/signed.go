@@ -207,8 +207,8 @@ func (v *visitor) arrived(ctx context.Context, a *member, seq int64, reply strin
 // lookAgain is the pause between two reads.
 const lookAgain = 500 * time.Millisecond
 
-// wait calls found until it reports true. The Lambda function with the name in function
-// answers its calls.
+// wait repeats the func found until it reports true. The parameter function names the Lambda
+// function that found asks.
 func (v *visitor) wait(ctx context.Context, what, function, reader string, begun time.Time, found func() (bool, error)) {
 	for {
 		ok, err := found()
