@@ -27,7 +27,7 @@ var counting = []string{
 }
 
 // Allowed deviations from a budget, as shares of it. Some allocations are made only now and
-// then. If a call makes far fewer, the budget is too high.
+// then. A budget far above the count is too high.
 const (
 	allocationsMore  = 0.03
 	allocationsFewer = 0.10
@@ -45,7 +45,7 @@ func TestGoldenAllocations(t *testing.T) {
 	if err != nil && !*update {
 		t.Fatal(err)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a garbage collection empties pools
 	var lines []string
 	for _, name := range counting {
 		i := slices.IndexFunc(list, func(s scenario) bool { return s.name() == name })

@@ -122,7 +122,7 @@ func TestEachBudgetIsUsed(t *testing.T) {
 	}
 }
 
-// The units of this post are compared with postMost.
+// TestGoldenCosts compares the units of a post of w.kilo characters with postMost.
 func TestLargestPostOfOneKilobyte(t *testing.T) {
 	t.Parallel()
 	w, err := newWorld(t.Context())

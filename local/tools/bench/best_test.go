@@ -7,7 +7,7 @@ import (
 )
 
 func TestCostDoesNotGrowWithAChannel(t *testing.T) {
-	costs := map[string][]Cost{} // of each size, by request
+	costs := map[string][]Cost{} // by request, one cost for each size
 	var err error
 	afar(t, func(ctx context.Context) { costs, err = costsBySize(ctx, 1000, 20_000) })
 	if err != nil {
@@ -18,7 +18,7 @@ func TestCostDoesNotGrowWithAChannel(t *testing.T) {
 	}
 	for what, c := range costs {
 		if c[0] != c[1] || c[0].ReadUnits == 0 || c[0].Trips > 2 || c[0].WriteUnits != 0 {
-			t.Errorf("%s: got %v with 1000 posts and %v with 20 000, want the same, at most 2 trips and no writes", what, c[0], c[1])
+			t.Errorf("%s: got %v with 1000 posts and %v with 20 000, want the same, with reads, at most 2 trips and no writes", what, c[0], c[1])
 		}
 	}
 }

@@ -143,22 +143,22 @@ func TestServers(t *testing.T) {
 	m := month{kept: space{60 * gb, 40 * gb}, sent: 100, logs: 1, Bill: Bill{Transfer: 9, Log: 2}}
 	s := machines{hours: 0.1, disk: 0.2, least: 20, balance: true, across: true}
 	if got, want := s.usd(m), 72+0.2*150+0.095*150+9+2+1+0.008*100+0.02*50; math.Abs(got-want) > 1e-9 {
-		t.Errorf("with data: got %v USD, want %v", got, want)
+		t.Errorf("servers with data: got %v USD, want %v", got, want)
 	}
 	if got, want := s.usd(month{}), 72+0.2*20+0.095*20; math.Abs(got-want) > 1e-9 {
-		t.Errorf("without data: got %v USD, want %v", got, want)
+		t.Errorf("servers without data: got %v USD, want %v", got, want)
 	}
 	for _, n := range networks {
 		if len(serversOf(n)) != 2 {
-			t.Errorf("got %d servers for %d agents, want two", len(serversOf(n)), n)
+			t.Errorf("got %d setups of servers for %d agents, want 2", len(serversOf(n)), n)
 		}
 		serving, storing := cores(n)
 		for _, s := range serversOf(n) {
 			if s.servers < serving || s.database < storing {
-				t.Errorf("%s for %d agents: got %g and %g cores, want %.2f and %.2f at least", s.what, n, s.servers, s.database, serving, storing)
+				t.Errorf("%s for %d agents: got %g server and %g database cores, want at least %.2f and %.2f", s.what, n, s.servers, s.database, serving, storing)
 			}
 			if n == networks[2] && (s.servers > 2*serving || s.database > 2*storing) {
-				t.Errorf("%s for %d agents: got %g and %g cores, want at most %.2f and %.2f, twice what is needed", s.what, n, s.servers, s.database, 2*serving, 2*storing)
+				t.Errorf("%s for %d agents: got %g server and %g database cores, want at most %.2f and %.2f, twice what is needed", s.what, n, s.servers, s.database, 2*serving, 2*storing)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func TestTiers(t *testing.T) {
 		{10 * 1024, 921.6, egressTiers}, {60 * 1024, 921.6 + 40*1024*0.085 + 10*1024*0.07, egressTiers}, {200 * 1024, 921.6 + 40*1024*0.085 + 100*1024*0.07 + 50*1024*0.05, egressTiers},
 	} {
 		if got := usd(x.amount, x.of); math.Abs(got-x.want) > 1e-6 {
-			t.Errorf("%v: got %v USD, want %v", x.amount, got, x.want)
+			t.Errorf("usd(%v): got %v, want %v", x.amount, got, x.want)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestRunbookHasEnoughShards(t *testing.T) {
 		}
 		need := max(4, monthOf(n, habits, find(r.Rows), standingNow()).kept.table/gb/5)
 		if got := float64(said); got < need || got > 1.3*need {
-			t.Errorf("the runbook has %v shards for %d agents, want %.0f or a little more", got, n, need)
+			t.Errorf("shards for %d agents in the runbook: got %v, want %.1f to %.1f", n, got, need, 1.3*need)
 		}
 	}
 }
@@ -281,7 +281,8 @@ func TestSmallNetworksAreCheap(t *testing.T) {
 	t.Logf("%.2f USD idle, %.2f with a thousand agents", idle.usd(), m.total())
 }
 
-// The smallest of three bounds counts: the throttle, the limits, and SES's quota of mails.
+// The smallest of three rates counts: the throttle, the endpoint's own, and SES's quota of
+// mails.
 func TestAttacks(t *testing.T) {
 	costly := Taken{Cost: Cost{WriteUnits: 520}}
 	all := []Row{
@@ -306,7 +307,7 @@ func TestAttacks(t *testing.T) {
 	for _, a := range list {
 		switch {
 		case strings.Contains(a.what, "/slow") && (a.rate > 50_000/86_400.0+1e-9 || a.agents != 0):
-			t.Errorf("attack that sends mails: got %+v, want it bounded by SES's quota", a)
+			t.Errorf("attack that sends mails: got %+v, want it bounded by SES's quota, without agents", a)
 		case strings.Contains(a.what, "/open") && a.bounded != "`throttleRate`":
 			t.Errorf("attack on an open endpoint: got %+v, want it bounded by throttleRate", a)
 		}
