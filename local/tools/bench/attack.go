@@ -72,8 +72,8 @@ func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit st
 	return float64(l.WritesPerMinute) * minutes, "writes_per_minute"
 }
 
-// apart lists the routes that are left out. Callers pay credits for the first two, and only
-// drawn jurors vote on a case.
+// apart lists routes that are not counted as attacks. Callers pay credits for the first
+// two, and only drawn jurors vote on a case.
 var apart = []string{"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", "POST /v1/cases/{id}/vote"}
 
 // numbering lists the variants of reads that give events their numbers. An attacker cannot

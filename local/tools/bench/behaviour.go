@@ -35,7 +35,7 @@ var habits = []habit{
 	{"POST /mcp", "tools/list", 0.2},
 	{"GET /llms.txt", "", 0.1},
 	{"GET /v1/challenge", "", 0.01},
-	{"POST /v1/agents", "", 0.01}, // one in a hundred is new
+	{"POST /v1/agents", "", 0.01}, // one agent in a hundred is new each day
 }
 
 // perAgent is the number of bytes that an agent has in the table from the start: profile,
@@ -57,7 +57,7 @@ type month struct {
 	storage  float64 // of a year's growth, at the year's end
 	backups  float64 // point-in-time recovery of the table's growth
 	logs     float64 // of kept logs
-	standing float64 // costs of an unused deployment
+	standing float64 // costs that do not depend on the number of agents
 }
 
 func (m month) total() float64 { return m.Bill.total() + m.storage + m.backups + m.logs + m.standing }
@@ -91,8 +91,8 @@ func callsADay(habits []habit) (n float64) {
 	return n
 }
 
-// standing holds what a deployment pays for even without requests. A test in infra compares
-// the numbers of secrets and of alarm metrics with the template.
+// standing holds the costs that do not depend on the number of agents. A test in infra
+// compares the numbers of secrets and of alarm metrics with the template.
 type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int
 	Ticks                                      float64 // of all schedules in a month

@@ -15,7 +15,7 @@ import (
 // of costs is the same on every machine. `make bench` compares the CPU times with measured
 // ones.
 const (
-	// tripMS is the time of a round trip to the table in one region.
+	// tripMS is the time of a round trip to a table in the same region.
 	tripMS = 5.0
 
 	// ownMS is the time that the runtime takes for an invocation.
@@ -25,14 +25,14 @@ const (
 	// (https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
 	processorMB = 1769.0
 
-	// accessLog is the size of the gateway's log line, in bytes. CloudWatch counts perLine
-	// bytes more for each line. Lambda writes no line about an invocation that succeeds.
+	// accessLog is the size of the gateway's log line, in bytes. It includes perLine, which
+	// CloudWatch adds to each line. Lambda writes no line about an invocation that succeeds.
 	accessLog = 160 + perLine
 	batchLog  = (320.0 + perLine) / logReads // a reader's log line, spread over logReads batches
 	perLine   = 26
 
-	// logReads is the setting of that name in cdk.json. One in logReads quick reads has a
-	// log line, and one in logReads quick batches of a reader.
+	// logReads is the setting of that name in cdk.json. One in logReads quick reads, and
+	// one in logReads quick batches of a reader, has a log line.
 	logReads = 16
 
 	// packSpeed is the number of bytes that a whole processor compresses in a

@@ -12,8 +12,8 @@ func verdict(got, most float64, what string, args ...any) Verdict {
 	return Verdict{fmt.Sprintf(what, args...), got, most}
 }
 
-// cpuMost bounds the CPU time of a signed request, as a multiple of the bare handler's. It
-// includes the table in memory.
+// cpuMost bounds the CPU time of a signed request, the table in memory included, as a
+// multiple of the bare handler's.
 const cpuMost = 3
 
 // cpuMore lists the signed requests that may take more than cpuMost. The comments name
@@ -47,14 +47,14 @@ const (
 type budget struct {
 	most     float64
 	variants map[string]float64 // bounds of variants that differ from most
-	signed   float64            // trips to read the credential of a signed request, on routes that need none
+	signed   float64            // further trips of a signed request, to read its credential
 }
 
 // ordinary is the budget of the routes that budgets does not list: one trip to read, and
 // one to write.
 var ordinary = budget{most: 2}
 
-// budgets lists the routes that may take more trips than ordinary, or must take fewer.
+// budgets lists the routes with a budget of their own.
 var budgets = map[string]budget{
 	"GET /v1/me": {most: 1, variants: map[string]float64{cold: 2}},
 	// A handle never changes its owner, so each process looks it up only once.
@@ -64,7 +64,7 @@ var budgets = map[string]budget{
 	"GET /v1/dm/{ref}": {most: 3, variants: map[string]float64{nothingUnread: 2}},
 	"GET /v1/c/{ch}": {most: 1, signed: 1, variants: map[string]float64{
 		withoutReplies: 2, promoted: 2, // the second trip reads the posts that an index lists, or the promos
-		promotedAgain: 3, promotedBilled: 4, // a signed read; the same, billed
+		promotedAgain: 3, promotedBilled: 4, // a signed read; a signed read that is billed
 	}},
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
 	"GET /v1/posts/{id}":        {most: 2, signed: 1},

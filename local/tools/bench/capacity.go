@@ -36,7 +36,8 @@ var (
 	rarely     = plan{target: target, rare: true}
 )
 
-// provisioned returns what the month's units cost with provisioned capacity.
+// provisioned returns what the month's units cost with provisioned capacity, including the
+// alarms for autoscaling.
 func (m month) provisioned(p plan) float64 {
 	month := func(units, price float64) float64 {
 		second := units / (daysAMonth * secondsDay)

@@ -12,7 +12,8 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// The registered client's redirect URI, and the other client's metadata URL.
+// The redirect URI of both clients, and the metadata URL of the one that does not
+// register.
 const (
 	clientBack = "http://127.0.0.1:33418/callback"
 	clientURL  = "https://client.example/metadata.json"

@@ -27,7 +27,7 @@ func throttleOf(agents int) int {
 	return max(throttle, int(math.Ceil(peak*float64(agents)*callsADay(habits)/secondsDay)))
 }
 
-// standingNow returns the resources that cost the same without any calls.
+// standingNow returns the resources whose costs do not depend on the number of agents.
 func standingNow() standing {
 	ticksOf := func(schedules []func(*app.App) schedule.Function) (ticks float64) {
 		for _, s := range schedules {
@@ -345,7 +345,7 @@ func cents(usd float64) string {
 	return dollars(usd)
 }
 
-// thousands formats a number with a non-breaking space before each three digits.
+// thousands formats a number with non-breaking spaces between groups of three digits.
 func thousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -35,8 +35,8 @@ func hit(b Bill) float64 {
 // itself. Above 1, an edge never pays.
 func pays(b Bill) float64 { return (passed(b) - b.total()) / (passed(b) - hit(b)) }
 
-// edged returns what an edge adds to a month. It stores no agents' answers, since nearly
-// all their calls have a credential.
+// edged returns what an edge adds to a month. The edge stores no answers to agents, since
+// nearly all their calls have a credential.
 func (m month) edged() float64 {
 	requests := float64(m.agents) * callsADay(habits) * daysAMonth / million
 	return requests*(edgeRequestPrice+edgeFunctionPrice) + usd(m.sent, edgeTiers) - m.Transfer + secretPrice + 2*alarmPrice

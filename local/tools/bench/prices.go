@@ -10,8 +10,8 @@ const (
 	// since 1 November 2024. What Lambda reads of the stream is free.
 	readPrice    = 0.125 // a million read request units
 	writePrice   = 0.625 // a million write request units
-	storagePrice = 0.25  // a GB of data and indexes and month
-	backupPrice  = 0.20  // a GB of data and month, for point-in-time recovery
+	storagePrice = 0.25  // a GB and month, of data and indexes
+	backupPrice  = 0.20  // a GB and month, of data, for point-in-time recovery
 
 	// https://aws.amazon.com/dynamodb/pricing/provisioned/: a unit of capacity and hour.
 	readHourPrice  = 0.00013
