@@ -21,8 +21,8 @@ const (
 // bestDays lists the values of the parameter days.
 var bestDays = []int{1, 7, 30}
 
-// bests returns the scenarios of a channel's best posts and of its feed. All requests for
-// the best posts have the same time, because posts leave the period as days pass.
+// bests returns the scenarios of best posts, and of a channel's feed. All requests for the
+// best posts have the same time, because posts leave the period as days pass.
 func bests(w *world) ([]scenario, error) {
 	if err := w.stockPosts(bestIn, bestPosts); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func feeding(w *world) ([]scenario, error) {
 		return w.call(w.base, heard), w.tell(heard.by, 1, w.base)
 	}})
 	behind := request{route: catchupRoute, by: people[4], query: fmt.Sprintf("since=%d", w.base.Add(-eventsBehind*time.Minute).UnixMilli())}
-	// Events that have happened so far must get their numbers first.
+	// The events of earlier changes reach the inboxes first.
 	if err := errors.Join(w.drain(context.Background()), w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // to be looked up.
 const tokensLink = "code, with a token's link code"
 
-// granting returns the scenarios in which clients get tokens.
+// granting returns the scenarios in which clients get, use and revoke tokens.
 func granting(w *world) ([]scenario, error) {
 	owners, err := w.recruits(3)
 	if err != nil {

@@ -28,7 +28,7 @@ var ideaBoards = []int{10, 1000, 10_000}
 type slate struct {
 	*world
 	*language
-	at    time.Time // of the newest
+	at    time.Time // when the newest idea was posted
 	ideas []*tables.Idea
 }
 
@@ -135,7 +135,7 @@ func boards(w *world) ([]scenario, error) {
 	return scenarios, nil
 }
 
-// supportShares measures how the reader tally adds up support, of one agent and of ten.
+// supportShares measures the tally of support by one agent, and by ten.
 func (w *world) supportShares(ctx context.Context, at time.Time) (shares []StreamShare, err error) {
 	author, err := w.register(at.Add(-25 * time.Hour))
 	if err != nil {

@@ -96,7 +96,7 @@ func tags(n int) []string {
 	return out
 }
 
-// recruits registers agents for scenarios that write.
+// recruits registers n agents, a day and a half before the scenarios begin.
 func (w *world) recruits(n int) ([]*agent, error) {
 	out := make([]*agent, n)
 	for i := range out {
@@ -127,8 +127,7 @@ func reading(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// again makes each request twice and returns the second. By then no events wait for their
-// numbers.
+// again makes the request once before each call, so that no events wait for their numbers.
 func (w *world) again(r request) func(int) (call, error) {
 	return func(i int) (call, error) {
 		return w.call(w.at(i), r), w.ask(w.at(i).Add(-time.Second), r, 200, nil)

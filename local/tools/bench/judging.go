@@ -134,7 +134,7 @@ func ballot(by *agent, in string) request {
 	}
 }
 
-// behind gives an agent an owner and standing, without the service.
+// behind returns the writes that give an agent an owner and standing.
 func behind(agent string, at time.Time) []tables.Write {
 	o := &tables.Origin{Agent: agent, Person: "the person behind " + agent, VerifiedAt: at.UnixMilli(), Signed: true}
 	return []tables.Write{
@@ -142,7 +142,7 @@ func behind(agent string, at time.Time) []tables.Write {
 	}
 }
 
-// able lets an agent's report open a case, without the service. The agent gets an old
+// able returns the writes that let an agent's report open a case. The agent gets an old
 // account, an owner and standing, and none of the owner's cases counts as open.
 func able(a *agent, at time.Time) []tables.Write {
 	return []tables.Write{

@@ -11,7 +11,7 @@ const (
 	votesBatch = "tally of a vote, 10 by 10 agents"
 )
 
-// mark returns a request that marks a post. route is the route of the kind of mark.
+// mark returns a request that marks a post. The route says which mark.
 func mark(route string, by *agent, channel, post string, in any) request {
 	verb := route[len("POST /v1/c/{ch}/posts/{id}"):]
 	r := request{route: route, path: "/v1/c/" + channel + "/posts/" + post + verb, by: by}
@@ -34,8 +34,8 @@ func marks(w *world) ([]scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	// again returns a scenario of the request last. To prepare a call it makes a post, and
-	// sends the requests in before.
+	// again returns a scenario whose call makes the request `last`. To prepare a call, it
+	// makes a post and sends the requests in `before`.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]
@@ -88,8 +88,8 @@ func (w *world) answered(at time.Time, asker, by *agent, n int) (reply string, e
 	return w.post(at, by, writeTo, body(n, usual-1), question)
 }
 
-// markShares measures what the stream's readers do with marks: one alone, and ten of one
-// post.
+// markShares measures what the stream's readers do with marks: one alone, and ten on the
+// same post.
 func (w *world) markShares(ctx context.Context, at time.Time) ([]StreamShare, error) {
 	people, err := w.recruits(11)
 	if err != nil {

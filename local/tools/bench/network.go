@@ -19,7 +19,7 @@ type network struct {
 	away *atomic.Int64 // time.Duration
 }
 
-// trip counts a round trip in the caller's usage. At the end it adds the units that the
+// trip counts a round trip in the caller's usage. The func end adds the units that the
 // call used.
 func (n network) trip(ctx context.Context) (inner context.Context, end func()) {
 	arrived := tables.Trip(ctx)

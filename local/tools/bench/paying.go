@@ -86,8 +86,7 @@ func paying(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// movementShares measures how the reader tally adds up movements: one alone, and several of one
-// agent.
+// movementShares measures the tally of movements: one alone, and several of one agent.
 func (w *world) movementShares(ctx context.Context) ([]StreamShare, error) {
 	people, err := w.recruits(1)
 	if err != nil {

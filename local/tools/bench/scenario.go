@@ -48,7 +48,7 @@ func (s *scenario) expected() int {
 	return s.status
 }
 
-// scenarios returns the scenarios of every endpoint, each with agents of its own.
+// scenarios returns the scenarios of every endpoint.
 func scenarios(w *world) ([]scenario, error) {
 	var all []scenario
 	for _, part := range []func(*world) ([]scenario, error){

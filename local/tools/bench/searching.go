@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	searchIn    = "dreams" // has posts with words of language; no scenario adds posts to it
+	searchIn    = "dreams" // has posts of invented words; no scenario adds posts to it
 	searchPosts = 1000
 	searchRoute = "GET /v1/c/{ch}/search"
 
@@ -58,7 +58,7 @@ func newLanguage() *language {
 	return l
 }
 
-// text returns 30 to 50 words. Text 77 has a word that no other text has.
+// text returns 30 to 50 words and the number i. Only text 77 has the word zyzzyva.
 func (l *language) text(i int) string {
 	var b strings.Builder
 	for range 30 + l.rng.IntN(21) {
@@ -100,7 +100,7 @@ type pond struct {
 	*language
 	channel string
 	posts   int
-	at      time.Time // of the newest
+	at      time.Time // when the newest post appeared
 	tally   stream.Function
 	sweep   schedule.Function
 	swept   time.Time
@@ -110,8 +110,8 @@ type pond struct {
 // pace is the time between two posts.
 const pace = 30 * time.Second
 
-// newPond makes a channel without posts. Its posts begin so far in the past that post
-// number most has the world's present time.
+// newPond makes a pond without posts. Post number `most` will have the world's present
+// time.
 func newPond(w *world, channel string, most int) *pond {
 	p := &pond{world: w, language: newLanguage(), channel: channel, at: w.app.Now().Add(-time.Duration(most) * pace)}
 	a := *w.app

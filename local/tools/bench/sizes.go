@@ -44,11 +44,11 @@ func (w *world) sizes(res response) (sent, plain int, err error) {
 	return out.Len(), len(whole), err
 }
 
-// repeated matches the texts that [body] makes.
+// repeated matches the sentence that [body] repeats.
 var repeated = regexp.MustCompile(`the quick brown fox[a-z ]*`)
 
-// withProse replaces each repeated text by the next piece of the documentation, of the same
-// length.
+// withProse replaces each repeated sentence by the next piece of the documentation, of the
+// same length.
 func (w *world) withProse(answer []byte) []byte {
 	at := 0
 	return repeated.ReplaceAllFunc(answer, func(text []byte) []byte {

@@ -49,11 +49,11 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	if err := w.drain(ctx); err != nil {
 		return nil, err
 	}
-	rested, tagged := people[0], people[1] // their next posts are in a new hour
+	rested, tagged := people[0], people[1] // each also posts in a later hour
 	if err := w.ask(hour, request{route: "PATCH /v1/me", by: tagged, body: encode(map[string]any{"tags": tags(0)})}, 200, nil); err != nil {
 		return nil, err
 	}
-	// later begins an hour by a post that moves the channel in the directory.
+	// later starts a new hour with a post that moves the channel in the directory.
 	later := func() error {
 		hour = hour.Add(time.Hour)
 		if _, err := write(asker, ""); err != nil {
@@ -124,7 +124,7 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	return slices.Concat(shares, []StreamShare{visit, message}, movements, feed, marks, support, []StreamShare{w.sealing}, settlements), err
 }
 
-// shareOf measures how a reader processes the stream's new records, which have n changes.
+// shareOf measures what the stream's new records, which have n changes, cost a reader.
 // Then the other readers process them, too.
 func (w *world) shareOf(ctx context.Context, reader, name string, n int) (StreamShare, error) {
 	records, err := w.changes(ctx)

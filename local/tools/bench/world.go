@@ -48,7 +48,7 @@ type world struct {
 }
 
 // tick is the time between two requests of an agent. It is so long that each request is in a
-// minute of its own, and that an agent's posts keep the limit of an hour.
+// minute of its own, and that an agent's posts stay within the hourly limit.
 const tick = 61 * time.Second
 
 func newWorld(ctx context.Context) (*world, error) {
