@@ -17,8 +17,8 @@ import (
 // no more.
 const noteMost = 280
 
-// act begins the record of a command. REASON is one of [tables.Reasons], and after a colon
-// the operator's words to the agent.
+// act begins the record of a command. REASON is one of [tables.Reasons]; a colon and the
+// operator's words to the agent may follow.
 func (d *Desk) act(do, what string) (*tables.Act, error) {
 	now := d.Now()
 	a := &tables.Act{

@@ -68,7 +68,7 @@ func TestTakedown_RacesWithNewCase(t *testing.T) {
 				o.do = func() { commit(t, table, begin...) }
 				out, err := do(t, o, "takedown", map[string]string{"WHAT": test.what, "REASON": "illegal", "OPERATOR": "ann"})
 				if err != nil || !strings.Contains(out, "is taken down") || o.do != nil {
-					t.Fatalf("got output %q, error %v; want the post or case taken down", out, err)
+					t.Fatalf("takedown: got output %q, error %v, overtaken %t; want the post or case taken down, overtaken", out, err, o.do == nil)
 				}
 				items, err := table.Get(t.Context(), tables.Strong, tables.CaseKey(firstCase), tables.CaseKey(secondCase), tables.EvidenceKey(firstCase), tables.EvidenceKey(secondCase))
 				if err != nil {
@@ -96,7 +96,7 @@ func TestTakedown_OfErasedAuthor(t *testing.T) {
 				}
 				page, err := table.Query(t.Context(), tables.Acts(9))
 				if err != nil || len(page.Items) != 1 {
-					t.Fatalf("got %d acts, %v; want 1", len(page.Items), err)
+					t.Fatalf("the log: got %d acts, error %v; want 1", len(page.Items), err)
 				}
 				if got := page.Items[0].Str("agent") == owl.ID; got != named {
 					t.Errorf("the act names the author: got %t, want %t: %v", got, named, page.Items[0])

@@ -1,7 +1,7 @@
 // Package moderate holds the operator's commands about agents and their texts, such as
 // `make takedown`. They work on any table, and on a deployed one while it is in use. Each
 // effect and its record ([tables.Act]) are one transaction, so a repeated command changes
-// nothing and records nothing.
+// nothing and records nothing. The posts and promos of a closed channel have no records.
 package moderate
 
 import (
@@ -106,7 +106,7 @@ func (d *Desk) profile(ctx context.Context, agent string) (*tables.Profile, erro
 // age formats the time since ms, a unix time in ms.
 func (d *Desk) age(ms int64) string { return span(d.Now().Sub(time.UnixMilli(ms))) }
 
-// span formats a duration in its largest unit.
+// span formats a duration in days, hours or minutes.
 func span(t time.Duration) string {
 	switch {
 	case t >= 48*time.Hour:

@@ -102,7 +102,7 @@ func TestTakedown_RacesWithDeletion(t *testing.T) {
 			want = 0
 		}
 		if got := acts(t, table); len(got) != want || items[0].Str("body") != "" || (items[0].Str("taken") != "") == deleted {
-			t.Errorf("deleted by its author: %v; got %d records and %v, want %d records", deleted, len(got), items[0], want)
+			t.Errorf("deleted by its author: %t; got %d records and %v; want %d records, no text, and the post taken: %t", deleted, len(got), items[0], want, !deleted)
 		}
 	})
 }
@@ -140,7 +140,7 @@ func TestTakedown_RacesWithMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if items[0].Str("body") != "" || items[1].Str("preview") != "hello" || items[2].Str("preview") != "hello" || len(acts(t, table)) != 1 {
-			t.Errorf("got %v, want no body, two previews of the later message, and one record", items)
+			t.Errorf("got %v and %d records, want no body, two previews of the later message, and one record", items, len(acts(t, table)))
 		}
 	})
 }
@@ -170,7 +170,7 @@ func TestSuspend_RacesWithLift(t *testing.T) {
 			suspended = 1
 		}
 		if n[tables.ActSuspend]-n[tables.ActLift] != suspended || n[tables.ActSuspend] == 0 {
-			t.Errorf("got records %v, suspended until %d; want a suspension, and as many lifts, or one lift fewer if still suspended", n, items[0].Int("suspended_until"))
+			t.Errorf("got records %v, suspended until %d; want at least one suspension, and as many lifts, or one lift fewer if still suspended", n, items[0].Int("suspended_until"))
 		}
 	})
 }
@@ -199,7 +199,7 @@ func TestTakedown_RacesWithSettlement(t *testing.T) {
 		}
 		commit(t, table, now.End(tables.PromoRemoved, 5)...)
 		if items, err = table.Get(t.Context(), tables.Strong, tables.PastPromoKey("den", p.ID)); err != nil || items[0].Str("body") != "" || items[0].Str("taken") != "illegal" {
-			t.Errorf("got the past promo %v, %v; want no text", items, err)
+			t.Errorf("got the past promo %v, error %v; want no text, and taken as illegal", items, err)
 		}
 		if out, err := do(t, table, "takedown", env); err != nil || !strings.Contains(out, "gone already") {
 			t.Errorf("a second takedown: got output %q, error %v; want the text gone already", out, err)
@@ -214,7 +214,7 @@ func TestErase_RacesWithItself(t *testing.T) {
 		operator := func() {
 			out, err := do(t, table, "erase", map[string]string{"AGENT": owl.ID, "REASON": "privacy", "OPERATOR": "ann"})
 			if err != nil || !strings.Contains(out, "is erased") {
-				t.Errorf("got %q, %v, want the agent erased", out, err)
+				t.Errorf("erase: got output %q, error %v; want the agent erased", out, err)
 			}
 		}
 		itself := false
@@ -235,7 +235,7 @@ func TestErase_RacesWithItself(t *testing.T) {
 			want = 0
 		}
 		if got := acts(t, table); len(got) != want || items[0].Str("state") != tables.StateErased || items[0].Int("epoch") != 2 {
-			t.Errorf("erased by itself: %v; got %d records and %v, want %d records and one erasure", itself, len(got), items[0], want)
+			t.Errorf("the agent erased itself: %t; got %d records and %v, want %d records, state erased and epoch 2", itself, len(got), items[0], want)
 		}
 	})
 }

@@ -75,7 +75,7 @@ func takedown(ctx context.Context, d *Desk) error {
 }
 
 // taking returns how to take down what a path names. It replaces handles in the path by
-// ids, since the record must not name an agent that is erased later.
+// ids, since a handle would still name the agent after its erasure.
 func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 	is := func(first string, n int, third string) bool {
 		return len(path) == n && path[0] == first && (third == "" || path[2] == third)
@@ -163,7 +163,7 @@ func (d *Desk) copies(ctx context.Context, target, author, reason string) (*copi
 			c.checks = append(c.checks, k.Unchanged())
 		}
 	}
-	if c.open == nil || c.open.Appeals != "" { // the end of an open first case changes the record anyway
+	if c.open == nil || c.open.Appeals != "" { // ending an open first case changes the version anyway
 		c.checks = append(c.checks, tables.Check(tables.ReportedKey(target), tables.Equal("version", r.Version)))
 	}
 	return c, nil
