@@ -74,7 +74,7 @@ func TestDeployed(t *testing.T) {
 		c.fails = true
 	})
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "0 of 2 failed") || len(c.keys()) != 3 {
-		t.Errorf("with failing functions: got output %s, error %v, objects %q; want errStay and 3 objects", out, err, c.keys())
+		t.Errorf("with failing functions: got output %s, error %v, objects %q; want errStay, 0 of 2 passed and 3 objects", out, err, c.keys())
 	}
 	c.locked(func() { c.fails = false })
 	out, err = makes(t, "redrive", env)
@@ -92,14 +92,14 @@ func TestDeployed(t *testing.T) {
 		c.objects[failed.Prefix+"foreign"] = []byte("{}")
 	})
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "not a failed batch") {
-		t.Errorf("a foreign object: got output %s, error %v; want errStay", out, err)
+		t.Errorf("a foreign object: got output %s, error %v; want errStay and \"not a failed batch\"", out, err)
 	}
 	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
 
 	// The command calls only readers of the table, whatever a batch names.
 	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is not a reader of this table") {
-		t.Errorf("a foreign function: got output %s, error %v; want errStay", out, err)
+		t.Errorf("a foreign function: got output %s, error %v; want errStay, and that it is not a reader", out, err)
 	}
 	// A batch that is too large is halved.
 	c.leave(tallyARN+"OLD:$LATEST", whole, []tables.StreamRecord{records[0], records[0], records[0]})
@@ -147,7 +147,7 @@ func TestDeployed(t *testing.T) {
 	out, err = does("restore-drill", time.Time{})
 	says(t, out, err, "restoring   "+name+"-drill-", "items were the same", "sum to zero", "the copy is good, and was removed")
 	if asked := c.all("RestoreTableToPointInTime"); len(asked) != 1 || asked[0]["SourceTableName"] != name || asked[0]["RestoreDateTime"] == nil {
-		t.Errorf("got restores %v, want one of the table", asked)
+		t.Errorf("got restores %v, want one of the table to a time", asked)
 	}
 	if d := c.all("DeleteTable"); len(d) != 1 || !strings.HasPrefix(d[0]["TableName"].(string), name+"-drill-") {
 		t.Errorf("got deletions %v, want one of the drill's table", d)
@@ -211,7 +211,7 @@ func TestDeployed(t *testing.T) {
 	env["TABLE"] = "aws:" + restored
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || strings.Count(out, "it belongs to another table, "+name+":") != 3 || len(c.keys()) != 4 {
-		t.Errorf("batches of another table: got output %s, error %v, objects %q; want errStay and 4 objects", out, err, c.keys())
+		t.Errorf("batches of another table: got output %s, error %v, objects %q; want errStay, 3 batches of another table and 4 objects", out, err, c.keys())
 	}
 	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all records, including the one that cannot be read
 	out, err = makes(t, "redrive", env)
@@ -293,7 +293,7 @@ func TestAdopt(t *testing.T) {
 func TestPrefixOf(t *testing.T) {
 	for table, want := range map[string]string{"agentsocial-prod-TableCD117FA1-1A2B": "agentsocial-prod-Table", "agentsocial": ""} {
 		if got := prefixOf(table); got != want {
-			t.Errorf("%s: got %q, want %q", table, got, want)
+			t.Errorf("prefixOf(%q): got %q, want %q", table, got, want)
 		}
 	}
 }

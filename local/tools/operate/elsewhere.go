@@ -69,7 +69,7 @@ func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) erro
 	if err := d.join(ctx, dir); err != nil {
 		return fmt.Errorf("%w: with the service's secrets: %w", errElsewhere, err)
 	}
-	with, err := d.returns(ctx, dir)
+	with, err := d.comeBack(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("%w: with the service's secrets: %w", errElsewhere, err)
 	}
@@ -78,7 +78,7 @@ func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) erro
 			return err
 		}
 	}
-	without, err := d.returns(ctx, dir)
+	without, err := d.comeBack(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("%w: with other secrets: %w", errElsewhere, err)
 	}
@@ -100,7 +100,8 @@ func (j job) bare(ctx context.Context, from tables.Scanner, dir string) error {
 	return errors.Join(pour(ctx, from, retry.Over(t, mathrand.Int64N)), t.Close())
 }
 
-// catchUp has tally count what waits in a copy, and proves the copy's books.
+// catchUp makes the reader tally count the items that wait in a copy, and audits the
+// copy's books.
 func (j job) catchUp(ctx context.Context, dir string, at time.Time) (n int, err error) {
 	t, err := service.OpenTable(ctx, "embedded", dir)
 	if err != nil {
@@ -221,8 +222,8 @@ func (d *drilled) join(ctx context.Context, dir string) error {
 	return nil
 }
 
-// returns starts a service, and tries there what the agent has kept.
-func (d *drilled) returns(ctx context.Context, dir string) (f found, err error) {
+// comeBack starts a service, and tries there what the agent has kept.
+func (d *drilled) comeBack(ctx context.Context, dir string) (f found, err error) {
 	s, err := open(ctx, dir)
 	if err != nil {
 		return f, err

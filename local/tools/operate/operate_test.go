@@ -103,7 +103,7 @@ func TestVerbs(t *testing.T) {
 	}
 	for _, verb := range allVerbs() {
 		if out, err := makes(t, verb, map[string]string{"DATA": t.TempDir()}); err == nil || !strings.Contains(err.Error(), "holds no table") {
-			t.Errorf("%s without a table: got output %s, error %v; want an error", verb, out, err)
+			t.Errorf("%s without a table: got output %s, error %v; want \"holds no table\"", verb, out, err)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestCompact(t *testing.T) {
 	out, err := makes(t, "compact", env)
 	says(t, out, err, "compacted   from ")
 	if after, err := os.Stat(path); err != nil || after.Size() > before.Size()/2 {
-		t.Errorf("got %d bytes of %d, %v; want less than half", after.Size(), before.Size(), err)
+		t.Errorf("compacted file: got %d bytes of %d, error %v; want at most half", after.Size(), before.Size(), err)
 	}
 	file := filepath.Join(t.TempDir(), "fox.json")
 	if err := os.WriteFile(file, nil, 0o644); err != nil { // an older file that everybody may read
@@ -172,7 +172,7 @@ func TestAudit(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for _, verb := range allVerbs() {
 		if _, err := makes(t, verb, env); err == nil || !strings.Contains(err.Error(), "is the service running?") {
-			t.Errorf("%s of a table in use: got error %v, want a question about the service", verb, err)
+			t.Errorf("%s of a table in use: got error %v, want \"is the service running?\"", verb, err)
 		}
 	}
 	stop(t, s)
@@ -263,10 +263,10 @@ func TestClaimKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := items[0].Str("agent"); got != owner || items[0].Bool("added") != (owner != fox.ID) {
-			t.Errorf("%s: got the claim %v, want %s's", pub, items[0], owner)
+			t.Errorf("%s: got the claim %v, want %s's, added: %t", pub, items[0], owner, owner != fox.ID)
 		}
 		if (items[1] != nil) != (owner == "ag_elk") || (items[2] != nil) != (owner == "ag_owl") {
-			t.Errorf("%s: got elk's %v, owl's %v; want only %s to have it", pub, items[1], items[2], owner)
+			t.Errorf("%s: got elk's %v, owl's %v; want no other than %s's", pub, items[1], items[2], owner)
 		}
 	}
 }
@@ -333,14 +333,14 @@ func TestRestoreDrill(t *testing.T) {
 		}
 	}
 	if _, err := makes(t, "restore", map[string]string{"DATA": dir, "AT": "2026-11-22T01:30:00Z"}); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
-		t.Errorf("restore of an embedded table: got error %v, want a refusal", err)
+		t.Errorf("restore of an embedded table: got error %v, want \"only a deployed table\"", err)
 	}
 
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "AT": "yesterday"}); err == nil || !strings.Contains(err.Error(), "is not a time") {
-		t.Errorf("redrive with an invalid AT: got error %v, want one that says so", err)
+		t.Errorf("redrive with an invalid AT: got error %v, want \"is not a time\"", err)
 	}
 	if _, err := makes(t, "replay", env); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
-		t.Errorf("replay of an embedded table: got error %v, want a refusal", err)
+		t.Errorf("replay of an embedded table: got error %v, want \"only a deployed table\"", err)
 	}
 
 	table := opened(t, dir)
@@ -350,9 +350,9 @@ func TestRestoreDrill(t *testing.T) {
 		copied, table func() tables.Write // applied after the backup's time
 		wrong         string
 	}{
-		"lost":    {func() tables.Write { return tables.Delete(key) }, nil, key.PK + " " + key.SK + " is not in the copy"},
-		"changed": {func() tables.Write { return tables.Change(key, tables.SetAttr("bio", "x")) }, nil, key.PK + " " + key.SK + " differs in the copy"},
-		"meanwhile": {
+		"lost in the copy":    {func() tables.Write { return tables.Delete(key) }, nil, key.PK + " " + key.SK + " is not in the copy"},
+		"changed in the copy": {func() tables.Write { return tables.Change(key, tables.SetAttr("bio", "x")) }, nil, key.PK + " " + key.SK + " differs in the copy"},
+		"changed in the table": {
 			func() tables.Write {
 				return tables.Change(tables.Key{PK: "X", SK: "gone"}, tables.SetAttr("n", int64(1)))
 			},
@@ -380,7 +380,7 @@ func TestRestoreDrill(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, errBackup) || !strings.Contains(out.String(), "WRONG       "+c.wrong) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: got error %v, output\n%s\nwant the problem %q", what, err, &out, c.wrong)
+			t.Errorf("%s: got error %v, output\n%s\nwant the problem %q, and an error with %s", what, err, &out, c.wrong, path)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Errorf("%s: the backup was removed: %v", what, err)
@@ -427,7 +427,7 @@ func TestRestoreDrillElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := makes(t, "restore-drill", map[string]string{"DATA": dir}); !errors.Is(err, errElsewhere) || !strings.Contains(err.Error(), "pepper is damaged") || !strings.Contains(err.Error(), "the copy is kept") {
-		t.Errorf("with a damaged pepper: got error %v, want an error that says the copy is of no use, and kept", err)
+		t.Errorf("with a damaged pepper: got error %v, want errElsewhere, \"pepper is damaged\" and \"the copy is kept\"", err)
 	}
 	table = opened(t, dir)
 	defer table.Close()
@@ -466,7 +466,7 @@ func TestWaiting(t *testing.T) {
 		"a counted purchase": {movement(tables.AgentAccount(fox), true), false},
 	} {
 		if got, err := waits(c.item); err != nil || got != c.want {
-			t.Errorf("%s: got %v, %v, want %v", what, got, err, c.want)
+			t.Errorf("%s waits: got %t, error %v; want %t", what, got, err, c.want)
 		}
 	}
 }
@@ -497,7 +497,7 @@ func TestListPosts(t *testing.T) {
 	for i, k := range keys {
 		page, err := table.Query(t.Context(), tables.PostWithID(fmt.Sprintf("po_%d", i)))
 		if err != nil || len(page.Items) != 1 || page.Items[0].Key() != k {
-			t.Errorf("post %d: got %v, %v, want %v", i, page.Items, err, k)
+			t.Errorf("post %d by its id: got %v, error %v; want only %v", i, page.Items, err, k)
 		}
 		items, err := table.Get(t.Context(), tables.Strong, k)
 		if err != nil || items[0].Int("score") != 7 {
@@ -565,7 +565,7 @@ func TestListGiven(t *testing.T) {
 	defer table.Close()
 	page, err := table.Query(t.Context(), tables.Given(fox.ID, "", 10))
 	if err != nil || len(page.Items) != len(listed) {
-		t.Errorf("fox's list: got %v, %v, want %v", page.Items, err, listed)
+		t.Errorf("fox's list: got %v, error %v; want %d items", page.Items, err, len(listed))
 	}
 	again, err := table.Query(t.Context(), tables.ErasuresDue(time.Now().Add(2*tables.EraseAfter), 10))
 	if err != nil || len(again.Items) != 1 || again.Items[0].Key() != tables.ErasureKey(gone.ID) {
@@ -577,6 +577,6 @@ func TestListGiven(t *testing.T) {
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.PostKey("lounge", "po_2"))
 	if author, _ := items[0]["author"].(tables.Map); err != nil || author["handle"] != nil || author["id"] != fox.ID {
-		t.Errorf("got the deleted post %v, %v, want an author without a name", items[0], err)
+		t.Errorf("got the deleted post %v, error %v; want its author with the id %s and no handle", items[0], err, fox.ID)
 	}
 }

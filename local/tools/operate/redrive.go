@@ -70,7 +70,7 @@ func redrive(ctx context.Context, j job) error {
 	return nil
 }
 
-// failures returns where a table's failed batches are, and their reader.
+// failures returns the store of a table's failed batches, and a reader to call with them.
 func (j job) failures(ctx context.Context) (failed.Store, reader, error) {
 	if j.Deployed {
 		return deployedFailures(ctx, j)

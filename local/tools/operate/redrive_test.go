@@ -39,7 +39,7 @@ func TestRedrive(t *testing.T) {
 	folder := failed.Folder(filepath.Join(dir, "failed", "embedded"))
 	batches, err := failed.All(t.Context(), folder)
 	if err != nil || len(batches) == 0 || batches[0].Reader() != "inbox" || batches[0].Request.Attempts < 2 || events() != 0 {
-		t.Fatalf("got batches %+v, error %v and %d events; want batches of inbox and no events", batches, err, events())
+		t.Fatalf("got batches %+v, error %v and %d events; want batches of inbox after at least 2 attempts, and no events", batches, err, events())
 	}
 	if a, err := letters(t, dir); err != nil || !strings.Contains(a, `"reader": "inbox"`) || !strings.Contains(a, fox.ID) {
 		t.Errorf("failed batches: got %s, %v; want those of inbox for fox", a, err)

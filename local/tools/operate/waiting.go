@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// tallyReader is the reader whose work the items themselves record.
+// tallyReader is the reader tally. Each item records whether tally has counted it.
 var tallyReader = tally.New(&app.App{})
 
 // waiting returns the items that the reader tally has not counted yet, as records of the
