@@ -1,9 +1,9 @@
 // Command weigh compares every function with hello, a Lambda function that only reads an
-// item: the size of its zip, and the time from its start to its first poll. It fails if a
-// function has more than twice hello's, or a zip above 15 MB. `make weigh` builds all
+// item: the size of its zip, and the time from its start to its first poll. It fails if
+// either is more than twice hello's, or a zip is above 15 MB. `make weigh` builds all
 // functions, and calls it.
 //
-// The zips are for arm64, and the start-ups of the same programs built for this machine.
+// The zips are for arm64. The start-ups are of the same programs, built for this machine.
 // The fastest of many starts counts, since other load only adds to the time. Only the
 // ratios mean anything.
 //
