@@ -49,7 +49,7 @@ func standingNow() standing {
 	}
 }
 
-// probeReads is the number of requests of a tick of events/probe.
+// probeReads is the number of requests of a usual tick of events/probe.
 const probeReads = 3
 
 // metricsOf returns the number of custom metrics if every endpoint is called, refuses and
