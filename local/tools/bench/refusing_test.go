@@ -50,7 +50,8 @@ func TestRefusedTakesNoMoreThanAccepted(t *testing.T) {
 		}
 		badCPU, badAllocs := spent(t, w, bad)
 		goodCPU, goodAllocs := spent(t, w, good)
-		for range 2 { // the least of three, since other programs run, too
+		// The least of three to ten, since other programs run, too.
+		for try := 1; try < 3 || try < 10 && badCPU > refusedCPU*goodCPU*pair.times; try++ {
 			cpu, _ := spent(t, w, bad)
 			badCPU = min(badCPU, cpu)
 			cpu, _ = spent(t, w, good)
