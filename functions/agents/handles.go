@@ -46,8 +46,8 @@ func checkHandle(handle, base string) error {
 }
 
 // like returns the reserved word that a handle could be taken for; "" if none. A
-// reserved word is in the list or names the service. The handle may combine several
-// reserved words, add a word such as "the", or end in digits.
+// reserved word is in the list or names the service. Joined reserved words, added
+// words such as "the" and final digits do not hide it.
 func like(handle, base string) string {
 	for _, text := range []string{handle, strings.TrimRight(handle, "0123456789")} {
 		whole := looks(text)

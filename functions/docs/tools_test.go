@@ -29,7 +29,7 @@ func TestToolsTable(t *testing.T) {
 		t.Errorf("table of tools: want channels without a scope, and send_message with the scope dm:\n%s", got)
 	}
 	if want := "Send in `if_match` the ETag"; !strings.Contains(got, want) {
-		t.Errorf("table of tools: got\n%s\nwant the tool's argument in place of its header: %q", got, want)
+		t.Errorf("table of tools: got\n%s\nwant the argument, not the HTTP header: %q", got, want)
 	}
 	if _, err := new(document).tools(); err == nil {
 		t.Error("tools() of an empty document: got no error")

@@ -119,11 +119,10 @@ func formerCheckpoints(dir, kind string) []string {
 	return []string{filepath.Join(dir, "checkpoints-"+kind+".json"), filepath.Join(dir, "places-"+kind+".json")}
 }
 
-// errUnchecked means that checkpoints may be beyond the feed.
 var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether checkpoints belong to its feed", tables.ErrInvalid)
 
 // adopt moves the checkpoints of an earlier version from its file into the table, unless
-// the table has checkpoints. It then removes the file. If the checkpoints do not fit the
+// the table has some. It removes the file anyway. If the checkpoints might not fit the
 // feed, readers begin at the oldest change.
 func adopt(ctx context.Context, t *openTable, file string, log *slog.Logger) error {
 	text, err := os.ReadFile(file)
@@ -151,7 +150,7 @@ func adopt(ctx context.Context, t *openTable, file string, log *slog.Logger) err
 		case err == nil:
 			log.Info("the checkpoints of an earlier version are now in the table", "file", file)
 		case errors.Is(err, tables.ErrInvalid):
-			log.Warn("checkpoints do not fit the table: the stream is read again from its oldest change", "file", file, "error", err.Error())
+			log.Warn("checkpoints cannot be used: the stream is read again from its oldest change", "file", file, "error", err.Error())
 		default:
 			return err
 		}

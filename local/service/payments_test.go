@@ -256,7 +256,7 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 			}
 			return q
 		}
-		s.fail(4) // each is tried twice
+		s.fail(4) // two per checkout
 		for range 2 {
 			if a := r.send(wish()); a.Status != 503 || a.Text("error.code") != "unavailable" {
 				t.Errorf("%s: a checkout that fails: got %d %s, want 503, unavailable", what, a.Status, a.Body)
@@ -418,7 +418,7 @@ func TestNoticesForUnknownAgents(t *testing.T) {
 	}
 }
 
-// A retry would not fix this notification. Stripe may disable an endpoint that fails for days.
+// The answer is 200: no retry helps, and Stripe may disable an endpoint that fails for days.
 func TestUnclearNotice(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_unclear"

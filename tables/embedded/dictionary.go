@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// shapes describes the items that a table has most of, the most frequent last: copies of
-// those take the fewest bytes. It must never change, because files were packed with it.
+// shapes describes the items that a table has most of. The most frequent are last, where
+// copying takes the fewest bytes. It must never change: files were packed with it.
 //
 // A line is a type, then the attributes in the order of their names. A name alone stands
 // for any string, type for the line's type, name/n for a string of n bytes, and name=value

@@ -48,7 +48,7 @@ type contestant struct {
 	servers []*server
 	ahead   time.Duration // how far its clock is ahead
 	agents  []*agent
-	settle  func(context.Context) error // waits until work after answers is done
+	settle  func(context.Context) error // waits for work that calls left behind
 	filled  func(context.Context) error // unless nil, called when the data is there
 
 	me      func(*agent) call

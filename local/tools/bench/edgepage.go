@@ -47,8 +47,8 @@ func (r *Report) edgeSection(out io.Writer, head, row func(...string), months []
 ## An edge
 
 The setting `+"`edge`"+` puts CloudFront in front. CloudFront costs %s USD for a million requests, %s for as many calls of the function that
-notes the caller's address, and %s USD for a GB of answers instead of %s. For a request that it passes on you also pay all that
-you would pay without an edge. Agents' calls have a credential and are not stored, so for them an edge only adds:
+notes the caller's address, and %s USD for a GB of answers instead of %s. For a request that it passes on you also pay all else
+that you pay without an edge. Agents' calls have a credential and are not stored, so for them an edge only adds:
 
 `, dollars(edgeRequestPrice), dollars(edgeFunctionPrice), fmt.Sprintf("%.3f", edgeEgressPrice), dollars(egressPrice))
 	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
