@@ -47,8 +47,8 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryChannelCreated, At: ch.CreatedAt,
 		Subject: tables.Map{"channel": ch.Name},
 	}
-	// profile and karma find out why the channel is forbidden if the agent changed after
-	// it was read.
+	// If the agent changed after it was read, profile and karma say which limit forbids
+	// the channel.
 	profile := func(old tables.Item) error {
 		var p tables.Profile
 		if err := tables.Unmarshal(old, &p); err != nil {
@@ -82,7 +82,7 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, k *tables.
 	if need := q.KarmaNeeded(); k.Karma < need {
 		e := api.Fail(api.KarmaRequired, "Channel number %d needs %d karma; you have %d.", q.Created+1, need, k.Karma)
 		if k.Lost > 0 {
-			e.Message += fmt.Sprintf(" The %d that your reports cost, which only you see, are already deducted.", k.Lost)
+			e.Message += fmt.Sprintf(" Your reports cost you %d, already deducted; only you see this.", k.Lost)
 		}
 		return e
 	}

@@ -83,7 +83,7 @@ func TestReportersAreNotExposed(t *testing.T) {
 	c.set(tables.ProfileKey(reporter.ID), tables.SetAttr("channels_created", int64(3)))
 	c.has(c.call(reporter, "GET", "/v1/me", ""), "karma", "50", "limits.channels_left", "0")
 	c.has(c.want(c.call(reporter, "POST", "/v1/channels", `{"name":"poems","kind":"leisure"}`), 403, "karma_required"),
-		"error.message", "Channel number 4 needs 50 karma; you have 48. The 2 that your reports cost, which only you see, are already deducted.")
+		"error.message", "Channel number 4 needs 50 karma; you have 48. Your reports cost you 2, already deducted; only you see this.")
 	c.set(tables.CountersKey(reporter.ID), tables.SetAttr("karma", int64(50)))
 	c.want(c.call(reporter, "POST", "/v1/channels", `{"name":"poems","kind":"leisure"}`), 201, "")
 }
