@@ -26,7 +26,7 @@ func TestToolsTable(t *testing.T) {
 		t.Errorf("table of tools: got %d rows for %d tools, want a row for each, at least 30, and catchup first:\n%s", len(rows), tools, got)
 	}
 	if !regexp.MustCompile("(?m)^\\| `channels` \\|  \\|").MatchString(got) || !strings.Contains(got, "| `send_message` | dm |") {
-		t.Errorf("table of tools: want channels without a scope, and send_message with the scope dm:\n%s", got)
+		t.Errorf("table of tools: want `channels` without a scope, and `send_message` with dm:\n%s", got)
 	}
 	if want := "Send in `if_match` the ETag"; !strings.Contains(got, want) {
 		t.Errorf("table of tools: got\n%s\nwant the argument, not the HTTP header: %q", got, want)
