@@ -44,7 +44,7 @@ type limits struct {
 // stageName is the name of the API's only stage (infra/gateway.go).
 const stageName = "$default"
 
-// gateway is the stage's HTTP API.
+// gateway is the stack's HTTP API.
 type gateway struct {
 	job
 	api      string
@@ -55,7 +55,7 @@ type gateway struct {
 func (j job) gateway(ctx context.Context) (*gateway, error) {
 	apis, stages := j.stack.All(awscli.TypeAPI), j.stack.All(awscli.TypeStage)
 	if len(apis) != 1 || len(stages) != 1 {
-		return nil, fmt.Errorf("the stack %s has %d APIs and %d stages of them, want one of each", j.stack.Name, len(apis), len(stages))
+		return nil, fmt.Errorf("the stack %s has %d APIs and %d API stages, want one of each", j.stack.Name, len(apis), len(stages))
 	}
 	g := &gateway{job: j, api: apis[0].PhysicalResourceId}
 	if err := j.Do(ctx, &g.now, "apigatewayv2", "get-stage", "--api-id", g.api, "--stage-name", stageName); err != nil {
@@ -186,9 +186,8 @@ func stopWrites(ctx context.Context, j job) error {
 }
 
 // stopped returns the sorted keys of the routes that `make stop-writes` closed. `make throttle
-// RATE=0` also closes routes, but only those with a limit in the template. While such a
-// throttle is in force, writes count as stopped only if a route without a limit in the
-// template is closed.
+// RATE=0` also sets limits to zero: the stage's, and those of routes in the template. While
+// it is in force, a zero limit on any other route shows that writes are stopped.
 func (g *gateway) stopped() (keys []string) {
 	throttled, writing := g.now.Whole.closed(), writingRoutes()
 	stopped := !throttled
