@@ -8,7 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Posts are pushed, up to a limit for the day, if the author has 1 to PushFollowers followers.
+// An author with 1 to PushFollowers followers has its first PushesDay posts of a day pushed.
 func TestPushedPosts(t *testing.T) {
 	t.Parallel()
 	settings := generous()
