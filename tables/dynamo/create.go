@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// CreateTable makes the table described by [tables.Indexes], optionally with a
-// stream, and waits until it is ready. It is for DynamoDB Local and tests:
+// CreateTable makes a table with [tables.Indexes], optionally with a stream,
+// and waits until it is ready. It is for DynamoDB Local and tests:
 // infra makes production's table.
 func CreateTable(ctx context.Context, client *dynamodb.Client, name string, stream bool) error {
 	in := &dynamodb.CreateTableInput{

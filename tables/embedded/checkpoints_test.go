@@ -50,8 +50,8 @@ func testCheckpoints(t *testing.T, path string) {
 	wantCheckpoints(t, table, stands)
 	for name, bad := range map[string]map[string]string{
 		"beyond the feed": {"a": records[0].Seq, "b": "00000000000000000003"},
-		"no number":       {"a": records[0].Seq, "b": "x"},
-		"nothing":         {"a": records[0].Seq, "b": ""},
+		"a letter":        {"a": records[0].Seq, "b": "x"},
+		"empty":           {"a": records[0].Seq, "b": ""},
 		"no name":         {"a": records[0].Seq, "": "1"},
 	} {
 		if err := set(bad); !errors.Is(err, tables.ErrInvalid) {
