@@ -190,8 +190,8 @@ func (w Write) When(conds ...Cond) Write {
 }
 
 // Else sets the function that explains a failed condition of w. refuse gets the current
-// item, nil if there is none. The error that it returns becomes the error of the
-// transaction ([Tx.Resolve]). It returns nil if the item does not explain the failure.
+// item, or nil if the item does not exist. The error that refuse returns becomes the error
+// of the transaction ([Tx.Resolve]). It returns nil if the item does not explain the failure.
 func (w Write) Else(refuse func(old Item) error) Write {
 	w.refuse = refuse
 	return w
@@ -242,7 +242,7 @@ type Cancelled struct {
 // Reason is the result of one write of a cancelled transaction.
 type Reason struct {
 	Failed bool
-	Old    Item // if Failed: the current item, nil if there is none
+	Old    Item // if Failed: the current item, nil if it does not exist
 }
 
 // Is reports whether target is ErrOvertaken: if no [Write.Else] explains a

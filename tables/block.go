@@ -29,7 +29,7 @@ func (b *Block) Begin(already, full func(Item) error) []Write {
 	}
 }
 
-// End removes a block. missing returns the error if there is none ([Write.Else]).
+// End removes a block. missing returns the error if it does not exist ([Write.Else]).
 func (b *Block) End(missing func(Item) error) []Write {
 	return []Write{
 		Delete(BlockKey(b.Agent, b.Other), ItemExists()).Else(missing),

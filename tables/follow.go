@@ -61,7 +61,7 @@ func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full fun
 	}
 }
 
-// End ends a follow. missing returns the error if there is none ([Write.Else]).
+// End ends a follow. missing returns the error if it does not exist ([Write.Else]).
 func (f *Follow) End(missing func(Item) error) []Write {
 	return []Write{
 		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()).Else(missing),

@@ -178,8 +178,7 @@ func (p probe) post(ctx context.Context, me *client.Agent, channel string, befor
 	return n, nil
 }
 
-// channel makes the probe's channel if there is none, and reports whether there is one
-// now.
+// channel makes the probe's channel if it does not exist, and reports whether it exists now.
 func (p probe) channel(ctx context.Context, me *client.Agent, name string) (bool, error) {
 	if _, err := me.Channel(ctx, name, client.Page{Limit: 1}); err == nil || !client.IsCode(err, "not_found") {
 		return err == nil, err

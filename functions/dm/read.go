@@ -94,8 +94,8 @@ func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to
 	})
 }
 
-// unreadUpTo counts the unread messages up to a message. It corrects conv's count by the
-// messages between this message and conv's newest. Usually there are none.
+// unreadUpTo counts the unread messages up to a message: conv's count, plus or minus the
+// messages between this message and conv's newest.
 func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
 	switch {
 	case to <= conv.ReadTo:

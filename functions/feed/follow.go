@@ -38,7 +38,7 @@ func (in *followIn) targetKey() tables.Key {
 type followed struct{ Target string }
 
 // follow makes the caller follow or unfollow an agent or a channel. It changes nothing if
-// the follow exists already, or if there is none to end.
+// the caller already does so.
 func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 	c := api.From(ctx)
 	f, err := in.follow(ctx, c)

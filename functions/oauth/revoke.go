@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// revoke revokes a token (RFC 7009). Anybody who has a token may revoke it.
+// revoke revokes a token (RFC 7009). The caller needs only the token itself.
 // token_type_hint is ignored, because the token's prefix says its type.
 func (g oauth) revoke(ctx context.Context, in *tokenIn) (*wire.OAuthRevocationResult, error) {
 	a, err := readParams(in.RawBody, wire.TokenRevocationRequest{})

@@ -221,7 +221,7 @@ func TestConcurrentEqualRequests(t *testing.T) {
 	}
 }
 
-// A visible table fault would reveal that there is a code.
+// A visible table fault would reveal that a code exists.
 func TestTableFaultsRevealNoCodes(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

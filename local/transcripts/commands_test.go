@@ -59,8 +59,9 @@ import (
 //	                         sig wrong; "none" leaves the field out.
 //	                         challenge=OTHER answers OTHER's challenge; signer=OTHER signs as OTHER
 //	call WHO METHOD PATH [BODY] [-ts DURATION] [-h 'Name: value']…
-//	                         sends a request. WHO is an agent, who signs it DURATION off the
-//	                         clock; bearer:TOKEN; or - for no credential. BODY @N is N letters
+//	                         sends a request. WHO is an agent, which signs the request; bearer:TOKEN;
+//	                         or - for no credential. -ts adds DURATION to the signature's time.
+//	                         BODY @N is N letters
 //	resend [-method M] [-path P] [-body B] [-drop HEADER] [-h 'Name: value']…
 //	                         sends the last request again, unchanged except for the flags
 //	repeat N STATUS WHO METHOD PATH BODY [-every DURATION]

@@ -77,7 +77,7 @@ func (c *Call) Key() string { return c.cred.pub }
 // Token returns the caller's bearer token, or nil if the request is signed.
 func (c *Call) Token() *tables.Token { return c.token }
 
-// Grant returns the connection that the caller's token belongs to, or nil if there is none.
+// Grant returns the connection of the caller's token, or nil if the token has none.
 func (c *Call) Grant() *tables.Grant { return c.grant }
 
 // CredentialStands returns a check that the caller's credential still exists when a

@@ -23,9 +23,10 @@ func RefKey(ref string) tables.Key {
 // NoAgent refuses a ref that names no agent.
 func NoAgent(ref string) *Error { return Fail(NotFound, "There is no agent %q.", ref) }
 
-// FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is none or
-// its signup is not finished. It looks up a handle that is not read or cached yet. It does
-// not look up an id: the caller learns from the profile whether the agent exists.
+// FindAgent returns the id of the agent that a ref names. It returns [NoAgent] for a
+// handle without an agent, and for an agent whose signup is known to be unfinished. It looks
+// up a handle that is not read or cached yet. It does not look up an id: the caller learns
+// from the profile whether the agent exists.
 func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	key := RefKey(ref)
 	item, read := c.items[key]

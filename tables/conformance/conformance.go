@@ -107,7 +107,7 @@ func mustRefuse(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	}
 }
 
-// read returns one item; nil if there is none.
+// read returns one item; nil if it does not exist.
 func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 	t.Helper()
 	items, err := b.Get(t.Context(), tables.Strong, key)

@@ -106,7 +106,7 @@ var securing = []maker{
 	{
 		routes: []string{"POST /v1/me/origin/verify"}, weight: .3, likes: []character{juror, buyer},
 		make: func(w *world, r *rand.Rand, p *person) *op {
-			if r.IntN(4) > 0 { // mostly whoever asked last
+			if r.IntN(4) > 0 { // mostly the person that asked last
 				for _, q := range w.people {
 					if p == nil || q.asked != "" && q.askedAt.After(p.askedAt) {
 						p = q

@@ -141,7 +141,7 @@ func (a *member) caughtUp(now int64) { a.mu.Lock(); defer a.mu.Unlock(); a.now =
 func (a *member) after() int64       { a.mu.Lock(); defer a.mu.Unlock(); return a.seq }
 func (a *member) read(to int64)      { a.mu.Lock(); defer a.mu.Unlock(); a.seq = max(a.seq, to) }
 
-// answer returns and removes one of the agent's answers. It returns nil if there are none.
+// answer returns and removes one of the agent's answers; nil if the list is empty.
 func (a *member) answer() (p *post) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

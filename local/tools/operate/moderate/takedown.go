@@ -354,7 +354,7 @@ func (d *Desk) evidence(in string) taking {
 }
 
 // file returns a case and the writes that take down its texts. They also end an open case,
-// since jurors cannot judge it without its texts. The case is empty if there is none.
+// since jurors cannot judge it without its texts. If the case does not exist, c is empty.
 func (d *Desk) file(ctx context.Context, in, reason string) (c tables.Case, writes []tables.Write, err error) {
 	parts, err := d.all(ctx, tables.CaseParts(in))
 	for _, part := range parts {
