@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,12 +33,15 @@ type slowFeed struct {
 	ahead atomic.Int64 // ns by which the pump's clock is ahead of the process's
 }
 
-func (f *slowFeed) add(itemType string) {
+// add adds a record for each letter, which is the type of its item. No read sees only some of them.
+func (f *slowFeed) add(itemTypes string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.records = append(f.records, tables.StreamRecord{
-		At: f.now(), Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
-	})
+	for _, itemType := range strings.Split(itemTypes, "") {
+		f.records = append(f.records, tables.StreamRecord{
+			At: f.now(), Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
+		})
+	}
 }
 
 func (f *slowFeed) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
@@ -262,13 +266,10 @@ func TestPump_FillsBatches(t *testing.T) {
 		f := &slowFeed{look: func() time.Duration { return time.Millisecond }, most: 12}
 		f.add("x")
 		u := pumpingTo(t, f, 0, readers)
-		time.Sleep(100 * time.Millisecond)
-		for i := range 300 {
-			f.add("xyzz"[i%4 : i%4+1])
-		}
+		time.Sleep(100*time.Millisecond + time.Microsecond) // between two reads
+		f.add(strings.Repeat("xyzz", 75))
 		time.Sleep(time.Second)
-		f.add("x")
-		f.add("y")
+		f.add("xy")
 		synctest.Wait()
 		alone := f.reads()
 		if all := got(1); len(all) < 25 || fmt.Sprint(all[:4]) != "[1 6 6 6]" {
