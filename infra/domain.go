@@ -19,8 +19,8 @@ func (g *gateway) baseURL(s Settings, e *edge) *string {
 }
 
 // name lets the API answer only under the domain, if one is set, and disables AWS's own
-// address. Signatures, links and the issuer of tokens contain the base URL, so there must
-// be exactly one. AWS's address stays enabled with an edge, because the edge calls it.
+// address. Links and the issuer of tokens contain the base URL, so there must be exactly
+// one. AWS's address stays enabled with an edge, because the edge calls it.
 func (g *gateway) name(s Settings) {
 	if s.Domain == "" || s.Edge {
 		return

@@ -122,8 +122,8 @@ func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 }
 
 // addressCode gives the API the caller's address, in place of any that the caller sent.
-// CloudFront-Viewer-Address would need an origin request policy that lists the headers to
-// forward, at most ten, or that forwards Host, which API Gateway refuses.
+// CloudFront-Viewer-Address would need an origin request policy. Such a policy lists at
+// most ten headers, or forwards Host, which API Gateway refuses.
 var addressCode = fmt.Sprintf(`function handler(event) {
   var request = event.request;
   request.headers[%q] = {value: event.viewer.ip};

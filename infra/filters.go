@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// patternsOf returns a reader's filters as Lambda's event patterns. There are at most three
-// patterns; a mapping may have five.
+// patternsOf returns a reader's filters as Lambda's event patterns. There are at most three;
+// Lambda allows five.
 func patternsOf(f stream.Function) ([]string, error) {
 	types := map[string][]string{} // by event
 	for _, filter := range f.Filters {
@@ -20,7 +20,7 @@ func patternsOf(f stream.Function) ([]string, error) {
 		}
 	}
 	if len(types) == 0 {
-		return nil, fmt.Errorf("reader %s declares no filters; without one it is never called", f.Name)
+		return nil, fmt.Errorf("reader %s declares no filters; it needs at least one", f.Name)
 	}
 	for event, list := range types {
 		if !slices.Contains([]string{"INSERT", "MODIFY", "REMOVE"}, event) {

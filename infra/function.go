@@ -62,7 +62,7 @@ type deployment struct {
 
 // newFunction builds a function, its role and its log group. The log has all lines of the
 // function itself (TRACE). Of Lambda's own lines it has only those about failed calls
-// (WARN), because Lambda's three lines for each call would be as large as all other lines.
+// (WARN), because the three lines for each call would be as large as all others.
 // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))

@@ -12,7 +12,7 @@ func (d deployment) outputs(stack awscdk.Stack) {
 	output(stack, "BaseUrl", d.baseURL, "Where the service answers")
 	output(stack, "McpUrl", jsii.String(*d.baseURL+"/mcp"), "The address for MCP clients")
 	if d.Version != "" {
-		output(stack, "Version", jsii.String(d.Version), "What is deployed, as git describe names it")
+		output(stack, "Version", jsii.String(d.Version), "The deployed version, from git describe")
 	}
 	if d.PreviousVersion != "" {
 		output(stack, "PreviousVersion", jsii.String(d.PreviousVersion), "What was deployed before; make rollback deploys it again")

@@ -57,7 +57,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"mail without the table", group("posts", app.Mail, "GET /v1/x"), nil, "group posts hashes addresses or sends mail, but does not need the table"},
 		{"a pepper without the table", group("posts", app.Pepper, "GET /v1/x"), nil, "hashes addresses or sends mail"},
 		{"an empty batch", fakeGroups, reader(0, 0, post), "a batch of 0 records"},
-		{"a window with half a second", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
+		{"a window of 1.5 s", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
 		{"no filters", fakeGroups, reader(1, 0), "declares no filters"},
 		{"an unknown event", fakeGroups, reader(1, 0, stream.Filter{Type: "post", Events: []string{"UPDATE"}}), `"UPDATE" is not a stream event`},
 		{"three readers", fakeGroups, append(slices.Clone(fakeReaders), reader(1, 0, post)...), "a shard allows 2"},
@@ -86,7 +86,7 @@ func TestPlanRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newPlan(fakes, assets); err == nil || !strings.Contains(err.Error(), own+"; run `make build`") {
-		t.Errorf("a binary that only its owner may run: got %v, want an error with %s and make build", err, own)
+		t.Errorf("a binary that only its owner may run: got %v, want %s; run `make build`", err, own)
 	}
 
 	open := api.Group{Name: "posts", Needs: table, Endpoints: []api.Endpoint{{Route: "GET /v1/x", Auth: api.None}}}

@@ -166,7 +166,7 @@ func (c *checks) programs() {
 		major, _ := strconv.Atoi(v[1]) // digits only
 		minor, _ := strconv.Atoi(v[2])
 		if needs, _ := strconv.Atoi(strings.TrimPrefix(cliLeast, "2.")); major < 2 || major == 2 && minor < needs {
-			c.warn(update, "the AWS CLI is %s.%s; the runbook's commands need %s: aws logs tail, and aws dynamodb update-table --on-demand-throughput", v[1], v[2], cliLeast)
+			c.warn(update, "the AWS CLI is %s.%s; the runbook's commands need %s, for aws dynamodb update-table --on-demand-throughput", v[1], v[2], cliLeast)
 		} else {
 			c.ok("the AWS CLI is %s.%s", v[1], v[2])
 		}
@@ -182,7 +182,7 @@ func (c *checks) credentials() bool {
 		case region == "":
 			region = shell
 		case shell != region:
-			c.warn("Run export AWS_REGION="+region, "%s is %s and the stage's region is %s; the runbook's commands would look in %[2]s", name, shell, region)
+			c.warn("Run export AWS_REGION="+region, "%s is %s and the stage's region is %s; the runbook's commands may look in %[2]s", name, shell, region)
 		}
 	}
 	if region == "" { // take the region of the profile
@@ -214,7 +214,7 @@ func (c *checks) credentials() bool {
 const bootstrapLeast = 6
 
 func (c *checks) bootstrap() {
-	remedy := fmt.Sprintf("Run npx cdk bootstrap aws://%s/%s once, with the -c options of CONTEXT.", c.account, c.aws.Region)
+	remedy := fmt.Sprintf("Run npx cdk bootstrap aws://%s/%s once, with your -c options (CONTEXT).", c.account, c.aws.Region)
 	var answer struct{ Parameter struct{ Value string } }
 	err := c.aws.Do(c.ctx, &answer, "ssm", "get-parameter", "--name", "/cdk-bootstrap/hnb659fds/version")
 	version, notNumber := strconv.Atoi(answer.Parameter.Value)
@@ -290,7 +290,7 @@ func (c *checks) concurrency() {
 	var answer struct {
 		AccountLimit struct{ ConcurrentExecutions int }
 	}
-	if !c.ask("how many functions may run at once", &answer, "lambda", "get-account-settings") {
+	if !c.ask("the account's concurrency", &answer, "lambda", "get-account-settings") {
 		return
 	}
 	may, reserved := answer.AccountLimit.ConcurrentExecutions, c.reservedInAll(all())
@@ -326,7 +326,7 @@ func (c *checks) mailing() {
 		case !account.ProductionAccessEnabled:
 			c.warn("After the deployment run the command of the output LeaveMailSandbox.", "SES is in the sandbox in %s: it mails only verified addresses", c.aws.Region)
 		case float64(wanted) > account.SendQuota.Max24HourSend:
-			c.warn("Lower both in limits, or ask for more: SES's console, Account dashboard.", "all_links_day and all_recoveries_day allow %d mails a day; SES allows %.0f", wanted, account.SendQuota.Max24HourSend)
+			c.warn("Lower these limits, or ask for more: SES's console, Account dashboard.", "all_links_day and all_recoveries_day allow %d mails a day; SES allows %.0f", wanted, account.SendQuota.Max24HourSend)
 		default:
 			c.ok("SES sends %.0f mails a day to anybody", account.SendQuota.Max24HourSend)
 		}
@@ -364,7 +364,7 @@ func (c *checks) identity() {
 		return
 	}
 	if !identity.VerifiedForSendingStatus {
-		c.warn("Put the records of the outputs MailRecord1 to MailRecord3 into the DNS, or follow the link that SES mailed.", "SES has not verified %s yet: no mail is sent", name)
+		c.warn("Put its records (outputs MailRecord1 to 3, or SES console) in the DNS, or follow the link that SES mailed.", "SES has not verified %s yet: no mail is sent", name)
 		return
 	}
 	c.ok("SES has verified %s", name)

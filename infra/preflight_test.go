@@ -133,7 +133,7 @@ func TestPreflightFindings(t *testing.T) {
 		"nothing reserved":        {nil, []string{"accountConcurrency=0"}, false, "may run 2000 executions at once, and accountConcurrency is 0", "Set accountConcurrency"},
 		"sandbox":                 {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": false, "SendingEnabled": true}`}, nil, false, "SES is in the sandbox in eu-central-1", "LeaveMailSandbox"},
 		"mail paused":             {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": true, "SendingEnabled": false}`}, nil, false, "SES sends no mail for this account", "AWS has paused"},
-		"mail quota":              {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": true, "SendingEnabled": true, "SendQuota": {"Max24HourSend": 200}}`}, nil, false, "allow 40000 mails a day; SES allows 200", "Lower both in limits"},
+		"mail quota":              {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": true, "SendingEnabled": true, "SendQuota": {"Max24HourSend": 200}}`}, nil, false, "allow 40000 mails a day; SES allows 200", "Lower these limits"},
 		"identity elsewhere":      {nil, []string{"mailFrom=no-reply@other.example"}, true, "SES already has the identity other.example, outside this stack", "Set mailIdentity to existing"},
 		"identity missing":        {map[string]string{"sesv2 get-email-identity": noIdentity}, []string{"mailIdentity=existing"}, false, "SES has no identity mail.agents.example or no-reply@mail.agents.example", "Make and verify it"},
 		"identity unverified":     {map[string]string{"sesv2 get-email-identity": `{"VerifiedForSendingStatus": false}`}, nil, false, "SES has not verified mail.agents.example yet", "MailRecord1"},

@@ -27,9 +27,8 @@ const (
 	unreadFor = 30 * time.Minute
 )
 
-// subscribe maps the table's stream to a reader, from its oldest record on, so that nothing
-// is missed, and makes the reader's alarms. The CDK's construct would grant needless
-// rights: see [rights.policy].
+// subscribe maps the table's stream to a reader, from the oldest record on, and makes the
+// reader's alarms. The CDK's construct would grant needless rights: see [rights.policy].
 func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda.CfnEventSourceMapping {
 	patterns, err := patternsOf(r)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestMappings(t *testing.T) {
 				"BisectBatchOnFunctionError":     "true",
 				"FunctionResponseTypes":          `["ReportBatchItemFailures"]`,
 				"MaximumRetryAttempts":           "10",
-				"MaximumRecordAgeInSeconds":      "43200", // less than the stream's day
+				"MaximumRecordAgeInSeconds":      "43200", // the stream keeps 24 hours
 				"MetricsConfig":                  `{"Metrics":["EventCount"]}`,
 				"DestinationConfig":              `{"OnFailure":{"Destination":{"Fn::GetAtt":["` + bucketID + `","Arn"]}}}`,
 			})
@@ -59,7 +59,7 @@ func TestReadersAreDeployedFirst(t *testing.T) {
 			reader := slices.ContainsFunc(s.readers, func(r stream.Function) bool { return r.Name == name })
 			for _, m := range mappings {
 				if slices.Contains(after, m) == reader {
-					t.Errorf("%s depends on %v; mapping %s is among them: %v, want %v", name, after, m, reader, !reader)
+					t.Errorf("%s depends on %v; on mapping %s: got %v, want %v", name, after, m, reader, !reader)
 				}
 			}
 		}

@@ -73,9 +73,8 @@ func (t *template) named(tt *testing.T, kind, prefix string) (string, resource) 
 	return found[0], t.Resources[found[0]]
 }
 
-// plain renders a value as text. CloudFormation's intrinsic functions become ${Id},
-// ${Id.Arn} or the joined parts. Strings stay as they are, nil becomes "", and all else
-// JSON.
+// plain renders a value as text. Ref becomes ${Id}, Fn::GetAtt ${Id.Name}, and Fn::Join
+// with "" the joined parts. Strings stay as they are, nil becomes "", and all else JSON.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The real declarations in each kind of deployment.
+// The real template in each kind of deployment.
 var (
 	defaults    = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
 	whole       = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
@@ -43,7 +43,7 @@ func deployments(t *testing.T, check func(*testing.T, *service)) {
 	t.Run("restored", func(t *testing.T) { check(t, of(t, restored)) })
 }
 
-// everything changes each setting, except those in others.
+// everything changes each setting that is not in [others].
 var everything = map[string]any{
 	"region": "eu-central-1", "account": "123456789012",
 	"domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123456789",

@@ -1,6 +1,5 @@
 // Command firstday checks a new stage from outside, as an agent, and with the AWS CLI. It
-// prints one line per check. `make first-day` runs it; infra/RUNBOOK.md ("First day") says
-// when.
+// prints the results. `make first-day` runs it; infra/RUNBOOK.md ("First day") says when.
 //
 // It checks what no test can check without an AWS account: how API Gateway changes requests
 // and answers, whether each function has enough permissions, and whether the stream reaches
@@ -40,12 +39,12 @@ const (
 	readWithin = time.Minute
 )
 
-// run makes all checks, and returns an error if one failed. It reads the answers to the
-// puzzles of registrations from in.
+// run makes the checks, and returns an error if one failed. in has a person's answers to
+// the puzzles of registrations.
 func run(ctx context.Context, getenv func(string) string, way http.RoundTripper, in io.Reader, out io.Writer) error {
 	base := strings.TrimSuffix(getenv("URL"), "/")
 	if base == "" {
-		return fmt.Errorf("URL is empty; set it to the output BaseUrl, such as make first-day URL=https://agents.example.com")
+		return fmt.Errorf("URL is empty; set it to the output BaseUrl: make first-day URL=https://agents.example.com")
 	}
 	c, err := client.New(base, client.WithTransport(way), client.WithTimeout(answerWithin), client.WithAttempts(2))
 	if err != nil {

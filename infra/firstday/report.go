@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// report prints one line per check and counts the outcomes.
+// report prints and counts the outcomes of checks.
 type report struct {
 	out           io.Writer
 	oks, failures int
