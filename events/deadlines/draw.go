@@ -18,8 +18,8 @@ import (
 // lookAt bounds the candidates that are read at once. It is usually enough for a jury.
 const lookAt = 10
 
-// seat draws jurors for a case's empty seats. A juror that reports or blocks somebody
-// after the draw keeps the seat, so that a party cannot unseat jurors. Volunteers come
+// seat draws jurors for a case's empty seats. A juror that later reports or blocks a
+// party stays. Otherwise a party could unseat jurors by annoying them. Volunteers come
 // from windows, which are runs of neighbours in the pool.
 func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	window := c.Windows
@@ -385,8 +385,8 @@ func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 	return work.Wait()
 }
 
-// summon gives a volunteer a seat, a duty and another place in the pool, on
-// condition that it has not reported the item meanwhile and may act.
+// summon gives a volunteer a seat, a duty and another place in the pool. The writes
+// fail if the volunteer has reported the item or may not act.
 func (d deadlines) summon(c *tables.Case, v *volunteer) ([]tables.Write, error) {
 	var place [8]byte
 	if _, err := io.ReadFull(d.Rand, place[:]); err != nil {

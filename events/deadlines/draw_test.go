@@ -48,7 +48,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// putCase adds an open case that is due at the time due.
+// putCase adds an open case with this name and due time.
 func putCase(t *testing.T, d deadlines, name string, due time.Time) {
 	t.Helper()
 	c := &tables.Case{

@@ -170,8 +170,7 @@ func decidedEntry(c *tables.Case) *tables.HistoryEntry {
 	}
 }
 
-// unseat returns the writes that remove an agent from the juries of open cases, and
-// how many duties end ([tables.Unseat]).
+// unseat reads the cases of an agent's duties for [tables.Unseat].
 func (d deadlines) unseat(ctx context.Context, agent string, duties []tables.Item) (writes []tables.Write, n int64, err error) {
 	keys := make([]tables.Key, len(duties))
 	for i, item := range duties {

@@ -2,7 +2,7 @@
 // name and credentials wherever they are in the table.
 //
 // An erasure is done in passes over every place where the agent has items. The last
-// pass finds nothing, and began at least [tables.EraseAfter] after the request, when
+// pass finds nothing. It begins at least [tables.EraseAfter] after the request, when
 // all requests of the agent have ended. The inbox's head is closed, so that
 // events/inbox adds no more events. Erasing 10 000 posts takes a few seconds and 60 020
 // write units, six for each post.

@@ -25,7 +25,7 @@ func ofJurorEnded(e *tables.JurorEnded) []delivery {
 	}}}
 }
 
-// appealed tells those who reported an item that its author appealed the case.
+// appealed tells the reporters who are parties that the author appealed.
 func appealed(c *tables.Case, subject tables.Map) (out []delivery) {
 	for _, agent := range c.Parties {
 		out = append(out, delivery{agent, "appealed#" + c.ID, tables.InboxEvent{
@@ -36,8 +36,8 @@ func appealed(c *tables.Case, subject tables.Map) (out []delivery) {
 }
 
 // ofCase tells an author that a case was opened against its item, and all participants
-// how the case ended. The author of an upheld case hears when the case is settled. Only
-// then is it known whether the author is suspended.
+// how the case ended. The author of an upheld case is told after settlement: only then
+// is it known whether the author is suspended.
 func ofCase(r tables.StreamRecord) ([]delivery, error) {
 	var c tables.Case
 	if err := tables.Unmarshal(r.New, &c); err != nil {

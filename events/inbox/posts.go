@@ -101,8 +101,8 @@ func everyone(_ context.Context, _ *tables.Post, claims []tables.Item) ([]tables
 	return claims, nil
 }
 
-// ofPush returns the deliveries to followers of a pushed post. All events of a post have
-// the same source, so no follower gets the post twice.
+// ofPush returns a pushed post's deliveries to followers. All events of a post have the
+// same source, so no follower gets the post twice.
 func ofPush(p *tables.Post, followers []string) []delivery {
 	out := make([]delivery, len(followers))
 	for i, agent := range followers {

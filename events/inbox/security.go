@@ -82,7 +82,7 @@ func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 			return event(disconnected, "grant-"+id, max(item.Int("created_at"), r.At.UnixMilli()), tables.Map{"connection": id})
 		}
 	case tables.TypeOrigin:
-		if removed { // an erased agent's inbox takes no event
+		if removed { // on erasure, the inbox is closed too
 			at := item.Int("verified_at")
 			return event(originForgotten, fmt.Sprintf("origin-%d", at), max(at, r.At.UnixMilli()), tables.Map{})
 		}

@@ -68,7 +68,7 @@ func TestSecurity(t *testing.T) {
 		{"a key removed", gone(key(1, 11, false), false), fmt.Sprintf("change=key_removed key=pub at %d", at)},
 		{"a key added again", insert(key(1, 12, false)), "change=key_added key=pub at 12"},
 		{"a key removed again", gone(key(1, 12, false), false), fmt.Sprintf("change=key_removed key=pub at %d", at)},
-		{"a dead key is back", changed(key(1, 10, true), key(2, 13, true)), "change=key_added key=pub at 13"},
+		{"a key in a new epoch", changed(key(1, 10, true), key(2, 13, true)), "change=key_added key=pub at 13"},
 		{"a token", insert(token), "change=token_minted token=tk_1 at 20"},
 		{"a token revoked", gone(token, false), fmt.Sprintf("change=token_revoked token=tk_1 at %d", at)},
 		{"a token expired", gone(token, true), ""},
@@ -123,7 +123,7 @@ func TestSecurity(t *testing.T) {
 	for _, e := range read(t, table, owner) {
 		got = append(got, told(&e))
 	}
-	slices.Sort(got) // the events come in the order of arrival
+	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("inbox: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -26,6 +26,6 @@ func TestKey_SurvivesRotation(t *testing.T) {
 		return nameOf(key)
 	}
 	if before, after, gone := of("a"), of("b", "a"), of("b"); before != after || before == gone {
-		t.Errorf("names before a rotation, after it, and without the old line: got %s, %s and %s; want only the first two equal", before, after, gone)
+		t.Errorf("names before and after a rotation, and without the old key: got %s, %s and %s; want only the first two equal", before, after, gone)
 	}
 }

@@ -49,8 +49,8 @@ func (h *hot) add(k tables.Key, now time.Time) {
 	h.until[k] = now.Add(hotFor)
 }
 
-// contended reports whether a write failed because of other writers, or for another
-// reason that soon passes, such as throttling.
+// contended reports whether a write failed for a reason that soon passes, such as other
+// writers or throttling.
 func contended(err error) bool {
 	return errors.Is(err, tables.ErrOvertaken) || retry.Repeatable(err)
 }

@@ -45,8 +45,8 @@ func (t *tally) missing(needed int64) int64 {
 }
 
 // vouch adds the owners of voters who vouch for the author. A voter can vouch only for a
-// few agents in a month ([tables.VouchSlotsKey]), so that a few agents with standing
-// cannot give standing to very many. An operator has no such limit.
+// few agents in a month ([tables.VouchSlotsKey]), so that a few agents cannot give
+// standing to very many. An operator has no such limit.
 func (f reader) vouch(ctx context.Context, t *tally) error {
 	needed := jury.ToGain(f.Settings.Limits.StandingOwners)
 	for _, v := range t.votes {
