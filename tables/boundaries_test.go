@@ -240,8 +240,8 @@ func TestVote_Gains(t *testing.T) {
 	}
 }
 
-// If the tally that counted a vote or support is later than the counters' newest one, Of
-// returns the number stored with the vote or support.
+// If a later tally than the counters' newest counted a vote or support, Of returns the
+// number stored with it.
 func TestOf(t *testing.T) {
 	for tally, want := range map[int64]int64{4: 10, 5: 10, 6: 7} {
 		if got := (&tables.Vote{V: 1, Counted: 1, Tally: tally, Score: 7}).Of(&tables.PostCounters{Score: 10, Tallies: 5}); got != want {

@@ -130,8 +130,7 @@ func TestWriteUnits(t *testing.T) {
 	}
 }
 
-// TestWriteUnits_SameEntry compares index entries with values that == cannot
-// compare.
+// TestWriteUnits_SameEntry has index entries with values that == cannot compare.
 func TestWriteUnits_SameEntry(t *testing.T) {
 	item := func() Item {
 		return Item{"pk": "P", "sk": "S", "rank_pk": "R", "rank_sk": "1", "b": []byte("b"), "s": NewSet("x"),

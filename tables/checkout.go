@@ -7,7 +7,7 @@ import "time"
 type Checkout struct {
 	ID        string `db:"id"` // the processor's id of the checkout
 	Agent     string `db:"agent"`
-	URL       string `db:"url"` // of the page; also the answer to a repeated request
+	URL       string `db:"url"` // of the page; kept for repeated requests
 	USD       int64  `db:"usd"`
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms

@@ -37,8 +37,8 @@ func Conversations(agent, last, other string, limit int) Query {
 
 // Send puts a message between two agents; preview is its beginning. The message must be
 // at least a millisecond later than the newest one, so that a reader who continues after
-// that one misses none. If it is not, late returns the error, from the sender's side of
-// the conversation ([Write.Else]).
+// the newest misses nothing. If it is not, late returns the error, from the sender's
+// side of the conversation ([Write.Else]).
 func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,

@@ -31,8 +31,7 @@ func (e *Erasure) Item() Item {
 	return item
 }
 
-// Move makes the erasure due at another time, on condition that no other sweep moved
-// it since e was read.
+// Move makes the erasure due at another time, unless another sweep has moved it.
 func (e *Erasure) Move(to time.Time) Write {
 	was := e.Due
 	e.Due = to.UnixMilli()

@@ -29,8 +29,8 @@ const (
 	GrantIdle = 30 * 24 * time.Hour
 )
 
-// Item types of a grant, of the list of live grants, and of tokens that expire within the
-// hour, which cause no inbox event.
+// Item types of a grant, of the list of live grants, and of tokens that last at most an
+// hour. Those cause no inbox event.
 const (
 	TypeGrant  = "grant"
 	TypeGrants = "grants"

@@ -17,8 +17,8 @@ import (
 // up to 1 KB costs one write unit anyway.
 //
 // Early versions numbered events as they arrived, with the same heads, events and markers.
-// Such a version can write at the same time as this one, because each requires the head
-// that it read, and puts a marker that was absent. It does not show waiting events.
+// Both versions can write at the same time, because each requires that the head is as read
+// and the marker absent. An early version does not show waiting events.
 type InboxEvent struct {
 	Seq        int64  `db:"seq"` // 0 while it waits
 	Kind       string `db:"kind"`
@@ -147,10 +147,9 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 }
 
 // Number gives the event the number after head, and moves head. The caller writes the head
-// with [InboxHead.Advance]. The writes require that the event is as read, because its text
-// may have been removed meanwhile, and that its source has no marker. A marker means that
-// the event has a number already, or must not get one. In both cases numbered returns the
-// error ([Write.Else]).
+// with [InboxHead.Advance]. The writes require that nothing was removed from the event
+// meanwhile, and that its source has no marker. A marker means that the event has a number
+// already, or must not get one. In both cases numbered returns the error ([Write.Else]).
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
@@ -217,9 +216,9 @@ func (h InboxHead) Advance(agent string, seq, at int64) Write {
 }
 
 // InboxMarker is put once per source and inbox, with the event's number. seq is 0 if
-// there is no event, because the agent blocks the sender, or the cause was deleted before
-// the event arrived. The marker lives as long as the event, to find the event when its
-// text must be removed.
+// there is no event: the agent blocks the sender, or the cause was deleted before the
+// event arrived. The marker lives as long as the event, to find the event when its text
+// must be removed.
 func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
 		"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),

@@ -53,20 +53,20 @@ func (i Item) Bool(attr string) bool { b, _ := i[attr].(bool); return b }
 // Equal reports whether two items have the same attributes and values.
 func (i Item) Equal(o Item) bool { return same(Map(i), Map(o)) }
 
-// Marshal converts a struct whose fields have a `db:"name"` tag to an item. It
-// leaves out zero values, unless the tag says `db:"name,keep"`. Fields may be
-// string, bool, a signed integer, []byte, Set, []string (a List), Map, a struct
-// (a Map), a pointer to any of these, or an embedded struct (flattened). It panics on
-// any other type.
+// Marshal makes an item of a struct's fields with a `db:"name"` tag. It leaves out
+// zero values; `db:"name,keep"` keeps them, unless nil or an empty Set or List.
+// Fields may be string, bool, a signed integer, []byte, Set, []string (a List), Map,
+// a struct (a Map), a pointer to any of these, or an embedded struct (flattened). It
+// panics on any other type.
 func Marshal(v any) Item {
 	item := Item{}
 	marshal(reflect.Indirect(reflect.ValueOf(v)), item)
 	return item
 }
 
-// Unmarshal fills a struct made for [Marshal] from an item. It ignores unknown
-// attributes, so that an old program can read what a newer one wrote. An
-// attribute that does not fit its field is an error.
+// Unmarshal is the reverse of [Marshal]. It ignores unknown attributes, so an
+// old program can read what a newer one wrote. An attribute that does not fit its
+// field is an error.
 func Unmarshal(item Item, v any) error {
 	return unmarshal(item, reflect.ValueOf(v).Elem())
 }

@@ -158,15 +158,15 @@ func (j *Juror) Summon(place string) Write {
 		When(Equal("place", j.Place))
 }
 
-// Serve records that a duty was done at a time (unix ms), on condition that the
-// juror's missed duties are as read.
+// Serve records that a duty was done at a time (unix ms). The juror's missed duties
+// must be as read.
 func (j *Juror) Serve(at int64) Write {
 	return Change(JurorKey(j.Agent), SetAttr("missed", int64(0)), SetAttr("active_at", max(at, j.ActiveAt))).
 		When(Equal("missed", j.Missed))
 }
 
-// Miss records a missed duty of a UTC day (unix ms), on condition that the
-// juror's missed duties are as read and none is of that day or later.
+// Miss records a missed duty of a UTC day (unix ms). The juror's missed duties must be
+// as read, and none of that day or later.
 func (j *Juror) Miss(day int64) Write {
 	return Change(JurorKey(j.Agent), SetAttr("missed", j.Missed+1), SetAttr("missed_on", day)).
 		When(Equal("missed", j.Missed), AbsentOrBefore("missed_on", day))

@@ -57,7 +57,7 @@ func ReadLatest(item Item) Latest {
 
 // List adds a new post to its author's LATEST, and removes past hours, past days and the
 // posts that do not fit. It requires that the author, with this post, has at most perHour
-// posts in now's hour and, if the post is pushed, at most perDay pushed posts on now's UTC
+// posts in now's hour. A pushed post also requires at most perDay pushed posts on now's UTC
 // day. old is the item as read. If Gone changes, the stored Gone must still be that of old.
 func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	hour, day := latestHour(now), latestDay(now)
@@ -106,8 +106,7 @@ func list(w Write, p *Post, next Item, gone string) Write {
 }
 
 // CommitWithin bounds the time from the moment in a post's id until its commit is sent.
-// [CatchupOverlap] allows for it, for one attempt of the commit, for a second by which
-// clocks differ or reads lag, and for pages that a process remembers.
+// [CatchupOverlap] includes it; functions/feed/catchup.go lists the other parts.
 const CommitWithin = 2500 * time.Millisecond
 
 // Bounds of a catchup. The next catchup continues from CatchupOverlap before the request,

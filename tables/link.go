@@ -52,9 +52,9 @@ func LiveLinkCodes(agent string, item Item, epoch, now int64) Live {
 }
 
 // Use takes one of the remaining uses. The last use also removes the code from the list of
-// live codes. In the same transaction the caller must require that the credential that
-// minted the code exists ([LinkCode.MinterStands]), and that the agent has the code's
-// epoch. The caller must not grant a scope beyond the code's.
+// live codes. In the same transaction the caller must require that the code's minter
+// exists ([LinkCode.MinterStands]), and that the agent has the code's epoch. The caller
+// must not grant a scope beyond the code's.
 func (l *LinkCode) Use(now time.Time) []Write {
 	use := Change(LinkCodeKey(l.Hash), Add("uses", -1)).When(AtLeast("expires_at", now.UnixMilli()+1))
 	if l.Uses > 1 {

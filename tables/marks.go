@@ -111,8 +111,8 @@ func (v *Vote) Of(c *PostCounters) int64 {
 	return c.Score
 }
 
-// Count marks the vote as included in the post's score, and stores its worth in karma, on
-// condition that it was neither cast again nor counted meanwhile. c holds the post's
+// Count marks the vote as included in the post's score, and stores its worth in karma.
+// The vote must not have been cast again or counted meanwhile. c holds the post's
 // counters with this tally included.
 func (v *Vote) Count(c *PostCounters) Write {
 	return Change(VoteKey(v.Post, v.By, v.Apart), SetAttr(AttrType, TypeVoteCounted),

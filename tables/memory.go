@@ -1,8 +1,7 @@
 package tables
 
-// Memory is the head of an agent's private memory. It says which of two slots holds the
-// current version, because two versions do not fit one item. A new version replaces the
-// last but one.
+// Memory is the head of an agent's private memory. Two versions do not fit one item, so
+// each has its own slot. A new version overwrites the older one.
 type Memory struct {
 	Version  int64      `db:"version"` // rises with each change
 	Current  MemoryText `db:"current"`
@@ -20,8 +19,8 @@ type MemoryText struct {
 // There reports whether the version exists. A version with an empty text exists.
 func (t MemoryText) There() bool { return t.SHA256 != "" }
 
-// MemorySlot holds a version's text and identifies the version, because a slot
-// may be overwritten between the reads of the head and of the slot.
+// MemorySlot holds a version's text and its hash, because a slot may be overwritten
+// between the reads of the head and of the slot.
 type MemorySlot struct {
 	SHA256 string `db:"sha256"`
 	Packed []byte `db:"packed"` // the text, compressed

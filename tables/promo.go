@@ -139,9 +139,8 @@ func (p *Promo) Earn(to *Promo, due time.Time) []Write {
 	return append(writes, m.Writes()...)
 }
 
-// End makes the promo a past promo with a state, and returns the rest of its escrow
-// to the buyer, on condition that the promo is as read. Use [Board.Drop] in the
-// same transaction.
+// End makes the promo a past promo with a state, and returns the rest of its escrow to
+// the buyer. The promo must be as read. Use [Board.Drop] in the same transaction.
 func (p *Promo) End(state string, at int64) []Write {
 	past := *p
 	past.State, past.EndedAt, past.Returned, past.Counted = state, max(at, 1), p.Budget-p.Spent(), nil

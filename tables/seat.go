@@ -51,9 +51,9 @@ func (s *Seat) Leave(state string) Write {
 // NotSeated requires that an agent never had a seat in a case.
 func NotSeated(id, agent string) Write { return Check(SeatKey(id, agent), NoItem()) }
 
-// Unseat returns the writes that remove an agent from the juries of those cases that are
-// open, and the number of duties that end. Use [LeaveDuties] in the same transaction.
-// Seats in closed cases end when the cases are settled.
+// Unseat returns the writes that remove an agent from the juries of the open cases, and
+// the number of duties that end. Use [LeaveDuties] in the same transaction. Seats in
+// closed cases end when the cases are settled.
 func Unseat(agent string, cases []Item, now time.Time) (writes []Write, n int64) {
 	for _, item := range cases {
 		if !item.Bool("open") {

@@ -56,8 +56,8 @@ func Retag(agent string, old, tags []string, active time.Time, moved func(Item) 
 	return w
 }
 
-// Rerank moves an agent that was active in a new hour up under its tags, on condition
-// that its profile is as read. Together with the condition of [Retag], this misses no tag.
+// Rerank moves an agent that was active in a new hour up under its tags. The profile must
+// be as read. Together with the condition of [Retag], this misses no tag.
 func (p *Profile) Rerank(active time.Time) []Write {
 	w := []Write{Check(ProfileKey(p.ID), Equal("version", p.Version))}
 	for _, t := range p.Tags {

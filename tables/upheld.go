@@ -43,11 +43,11 @@ type Suspension struct {
 	Owners Map   `db:"owners"`
 }
 
-// Add adds a case, and returns the suspension that follows; nil if none does. ended is the
-// time at which the case ended, and owners are the owners of the jurors who upheld it. A
-// suspension needs [UpheldMost] cases within [UpheldWindow]. It also needs jurors of at
-// least as many different owners as the parameter least. Until then the cases wait. The
-// suspension begins now and uses up its cases.
+// Add adds a case, and returns the suspension that follows; nil if none does. ended is
+// when the case ended, and owners are those of the jurors who upheld it. A suspension
+// needs [UpheldMost] cases within [UpheldWindow]. It also needs jurors of at least as many
+// different owners as the parameter least. Until then the cases wait. The suspension
+// begins now and uses up its cases.
 //
 // before is the end of the agent's current suspension (unix ms), 0 if it has none. If a
 // suspension in u.Past would end after both before and now, an operator has lifted it: its

@@ -141,9 +141,9 @@ func (e *expression) only(p *tables.Projection) *string {
 	return aws.String(strings.Join(names, ", "))
 }
 
-// page makes a Page from an answer. If a limit is reached exactly at the end of
-// a range, DynamoDB returns a last key. DynamoDB Local does not: then Next comes
-// from the last item.
+// page makes a Page from an answer. If a limit is reached at a range's very end,
+// DynamoDB returns LastEvaluatedKey. DynamoDB Local does not; Next then comes from the
+// last item.
 func page(out *dynamodb.QueryOutput, q tables.Query, keys tables.IndexSchema) (p tables.Page, err error) {
 	for _, m := range out.Items {
 		item, err := decodeItem(m)

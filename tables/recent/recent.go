@@ -1,8 +1,8 @@
-// Package recent remembers public pages of the table in a process for a moment, so that
-// the readers of a busy channel do not use up what its partition can serve.
+// Package recent keeps public pages of the table in memory for a moment, so that the
+// readers of a busy channel do not overload its partition.
 //
-// A remembered page is at most as old as the time for which the memory keeps it (two
-// seconds), plus [Lag] if it was not read strongly. These rules limit what callers notice:
+// A remembered page is at most [tables.PublicKeep] (two seconds) old, plus [Lag] if it was
+// not read strongly. These rules limit what callers notice:
 //
 //   - Only public content is remembered ([tables.Key.Public], [tables.Query.Public]).
 //   - The reads of a caller that wrote shortly before go to the table ([For]). They are

@@ -1,11 +1,11 @@
 // Package retry repeats calls of a table that fail for a moment. Nothing else repeats
-// them, so a table that refuses everything gets little more than one attempt for each
-// request.
+// them for a request.
 //
 //   - A conflict is repeated for two seconds: the table works, and the other writer
 //     ends soon.
 //   - A throttled, lost or unsent call is repeated at most twice, and only while the
-//     process has tokens ([bucket]). With [Patiently] it is repeated for ten seconds.
+//     process has tokens ([bucket]), so a table that refuses everything soon gets each
+//     call once. With [Patiently] it is repeated for ten seconds.
 //   - With [Never], no call is repeated.
 //   - A partition that stays throttled is remembered for a moment ([hot]). Calls of it
 //     then fail without an attempt.
@@ -49,7 +49,7 @@ type Table struct {
 
 var _ tables.Backend = (*Table)(nil)
 
-// Over returns a Table over below. random returns a random number in [0, n).
+// Over returns a Table over the backend below. random(n) is in [0, n).
 func Over(below tables.Backend, random func(n int64) int64) *Table {
 	return &Table{below: below, random: random, bucket: bucket{tokens: full}}
 }
@@ -146,8 +146,8 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // run makes a call of some keys until it succeeds, fails for good, or may not be repeated.
-// twice says whether it may be made again after a lost answer. If an answer was lost, a
-// later refusal leaves the outcome open.
+// twice says whether it may be made again after a lost answer. After one, a refusal or a
+// conflict leaves the outcome open.
 func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, write, twice bool, do func() error) error {
 	places := func() []place {
 		at := make([]place, len(keys))
@@ -156,7 +156,7 @@ func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, 
 		}
 		return at
 	}
-	began, lost := time.Now(), false // the machine's clock, since this bounds waiting
+	began, lost := time.Now(), false // real time, not the App's: the waits are real
 	for tries := 1; ; tries++ {
 		var err error
 		if t.hot.any() {
@@ -186,7 +186,7 @@ func Repeatable(err error) bool {
 	return errors.Is(err, tables.ErrConflict) || refused(err)
 }
 
-// refused reports whether a call was refused or lost, so that repeating it adds load.
+// refused reports whether a call was throttled, unsent or lost.
 func refused(err error) bool {
 	return errors.Is(err, tables.ErrThrottled) || errors.Is(err, tables.ErrUnreachable) || errors.Is(err, tables.ErrUnknownOutcome)
 }
