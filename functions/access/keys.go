@@ -192,8 +192,8 @@ func anothersKey(pub string) *api.Error {
 		WithHint("Make another key for this agent: a public key belongs to the first agent that has it, even after that agent removed it.")
 }
 
-// proved returns the new key in normalised form, or an error if the proof is not a
-// signature by that key.
+// proved returns the new key in normalised form, or an error if the key or the proof is
+// invalid.
 func (in *addKeyIn) proved(agent string) (pub string, err error) {
 	b := &in.Body
 	key, err := auth.NewKey(b.Pubkey)

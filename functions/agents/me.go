@@ -201,9 +201,9 @@ func (in *updateIn) change() (change, error) {
 	return ch, nil
 }
 
-// writes changes p and returns the update's writes. changed is called if the
-// profile was changed since p was read, and moved if the agent became active in a new
-// hour ([tables.Write.Else]).
+// writes changes p and returns the update's writes. changed is called if the profile
+// was changed meanwhile, and moved if the agent became active in a new hour
+// ([tables.Write.Else]).
 func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func(tables.Item) error) []tables.Write {
 	b := &ch.in.Body
 	version := p.Version

@@ -70,7 +70,7 @@ var described = sync.OnceValue(func() *document {
 	return d
 })
 
-// methods lists HTTP methods in the order of the tables.
+// methods orders the endpoints of a path.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
 func (d *document) endpoints(topic string) (string, error) {
@@ -141,7 +141,7 @@ func (d *document) tools() (string, error) {
 			}
 			does, _, _ := strings.Cut(op.Description, "\n")
 			for _, p := range op.Parameters {
-				if p.In == "header" { // an argument of the tool
+				if p.In == "header" { // in a tool, an argument
 					does = strings.ReplaceAll(does, " "+p.Name+" ", " "+code(api.MemberName(p.Name))+" ")
 				}
 			}
@@ -355,8 +355,8 @@ func (t *table) row(cells ...string) {
 // String returns the table without its last line break, because the page adds one.
 func (t *table) String() string { return strings.TrimSuffix(t.b.String(), "\n") }
 
-// empty returns an error if the table has no rows: the page then names something that
-// does not exist, such as an unknown topic.
+// empty returns an error if the table has no rows: its page asks for something unknown,
+// such as a topic.
 func (t *table) empty(problem string) error {
 	if t.rows == 0 {
 		return fmt.Errorf("docs: %s", problem)

@@ -11,10 +11,10 @@ import (
 	"agentsocial/tables"
 )
 
-// If the table throttles the reads of a channel, or of an agent's partition, a catchup
-// leaves the channel or the agent out and says so. Otherwise one busy channel would keep
-// all its followers from catching up. The answer's now is then at most the request's
-// since, so that the next catchup finds what was left out.
+// If the table throttles the reads of a channel or of an agent's partition, a catchup
+// leaves it out and says so. Otherwise one busy channel would keep all its followers
+// from catching up. The answer's now is then at most the request's since, so that the
+// next catchup finds what was left out.
 
 // getUnthrottled reads items, except those of partitions that the table throttles. It returns
 // nil for these, and adds their partitions to m.refused.

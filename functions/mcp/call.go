@@ -95,7 +95,7 @@ func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
 }
 
 // refusesAll reports whether a refusal answers the whole request by HTTP status. In a
-// batch, only a bad token does, because the answers of calls that took effect must not
+// batch, only a bad token refuses all: the answers of calls that took effect must not
 // be lost.
 func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code

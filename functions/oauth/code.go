@@ -172,8 +172,8 @@ func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wi
 	return given(c.Time, first.access, first.token, first.refresh, follows(c, tables.StateActive)), nil
 }
 
-// dropDead removes dead connections from a full list. A connection that was made with a
-// link code ends when the minter of the code ends, but that does not update the list.
+// dropDead removes dead connections from a full list. A connection made with a link
+// code ends with the code's minter, but stays in the list.
 func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epoch int64) error {
 	ids := live.IDs()
 	read := func(key func(i int) tables.Key) ([]tables.Item, error) {

@@ -127,8 +127,8 @@ func (g oauth) leave(ctx context.Context, a *asked, said, done, to string) (*api
 }
 
 // sendBack shows a person what is wrong, with a link that takes the error to the
-// client. It does not redirect, because anybody can register a client, and a link to
-// this service must not take a browser to another site (RFC 9700 4.11.2).
+// client. It does not redirect, because anybody can register a client. A link to this
+// service must not take a browser to another site (RFC 9700 4.11.2).
 func (g oauth) sendBack(ctx context.Context, a *asked, p *problem) *api.Page {
 	b := new(page.Markup)
 	b.Raw(`<h1>This does not work</h1><p class="problem" role="alert">`).Text(p.text).Raw(`</p>`)

@@ -129,9 +129,9 @@ type Shares struct {
 	Wrong   []string // each wrong result, in words
 }
 
-// Measure compares the second wish of each pair with a board of all first wishes. Then
-// it leaves the pair's first wish off the board. There every match of that wish is wrong,
-// and so is every match of a second wish that means the same.
+// Measure compares the second wish of each pair with a board of all first wishes. Then it
+// leaves the pair's first wish off the board. On that board, every match of the first
+// wish, or of a second wish that means the same, is wrong.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {
