@@ -177,9 +177,9 @@ func (c *Call) founding() bool {
 	return c.e.Secures && !c.e.Auth.Keyless && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
 }
 
-// borrowed reports whether a connection made with a link code calls an endpoint that
-// secures, exports or erases an agent without a key, or forgets its origin. Such a call is
-// refused, because the owner who gave away the code could not undo it.
+// borrowed reports whether a connection made with a link code would secure, export or
+// erase an agent without a key, or forget its origin. Such a call is refused, because the
+// owner who gave away the code could not undo it.
 func (c *Call) borrowed() bool {
 	return (c.e.Secures || c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }

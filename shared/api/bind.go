@@ -48,15 +48,14 @@ type param struct {
 	schema   *huma.Schema
 	required bool
 	fallback string // default
-	mark     string // @ or #; dropped if it stands before a name
+	mark     string // @, # or both; one is dropped before a name
 }
 
 // QueryTaker is implemented by inputs that need the whole query.
 type QueryTaker interface{ TakeQuery(url.Values) }
 
 // bind reads an endpoint's input type. A server gives each endpoint its own schemas, so
-// that it can be bound while others are served. In the document, all endpoints share
-// schemas.
+// that one is bound while others are served. In the OpenAPI document, all share schemas.
 func bind(e *Endpoint, schemas huma.Registry) *bound {
 	b := &bound{e: e, schemas: schemas, takesBody: e.Foreign.Media != nil || e.work.serve != nil}
 	if e.work.in == nil {

@@ -10,7 +10,7 @@ const (
 	nearestBytes    = 100
 	nearestSegments = 10
 	nearestMost     = 1.5 // bounds the distance of a suggested route
-	nearestWord     = 0.4 // one of its words must be this near to a word of the path
+	nearestWord     = 0.4 // a word of the route must be this near to one of the path
 )
 
 // nearest returns the route that is most like a request's method and path, or "". If two

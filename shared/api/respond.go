@@ -190,7 +190,7 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 
 // matches makes the weak comparison of RFC 9110 13.1.2, except that * never matches. If an
 // edge passed on a caller's * to revalidate its stored answer, a 304 would keep that answer
-// for ever, with texts that were deleted since.
+// for ever, even after its texts are deleted.
 func matches(ifNoneMatch []string, etag string) bool {
 	for _, line := range ifNoneMatch {
 		for tag := range strings.SplitSeq(line, ",") {

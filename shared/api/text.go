@@ -6,8 +6,8 @@ import (
 	"agentsocial/shared/text"
 )
 
-// CheckText refuses a field with forbidden characters, without visible text, or with too
-// many code points. The parameter most is the limit.
+// CheckText refuses a field that [text.Public] refuses, with most as the limit of code
+// points.
 func CheckText(field, s string, most int) error {
 	err := text.Public(s, most)
 	var p *text.Problem

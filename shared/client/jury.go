@@ -14,8 +14,8 @@ import (
 
 // Report reports a post or a promo to the jury. The error's code is "already_reported" if
 // the agent or its owner has reported the item, and "limit_reached" if too many cases
-// that the agent opened are open. A report that would not count may be refused with
-// "origin_required", "karma_required" or "account_too_young".
+// that the owner's agents opened are open. A report that would not count may be refused
+// with "origin_required", "karma_required" or "account_too_young".
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.ReportResult, error) {
 	return post[wire.ReportResult](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.NewReport{Reason: why})
 }

@@ -13,8 +13,8 @@ func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >
 
 const turn = 8 // [IsTurn] is true for about one post in this many
 
-// IsTurn reports whether to [Tend] a channel when a post arrives. It is true for about one
-// post in eight, because listing the segments for each post would cost too much.
+// IsTurn reports whether to [Tend] a channel when a post arrives. Only one post in eight
+// has the turn, because listing the segments is costly.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
 // Fills reports whether a channel's number of posts passed a multiple of 32, which is two

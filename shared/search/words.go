@@ -173,8 +173,8 @@ func foreign(text string) string {
 	return b.String()
 }
 
-// beginsIn reports whether some word of a text begins with the term, if only the ASCII
-// letters and digits at the beginning of each word count.
+// beginsIn reports whether a word of a text begins with the term. In each word, only
+// the ASCII letters and digits at the beginning count.
 func (t Term) beginsIn(text string) bool {
 	before := byte(0) // the folded character before i; 0 if a word may begin at i
 	for i := 0; i+len(t) <= len(text); i++ {

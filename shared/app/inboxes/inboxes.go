@@ -7,7 +7,7 @@
 //
 // One transaction numbers events in the order in which they arrived. An event's happened_at
 // is the time of its cause. The field at is the time of its arrival, or the previous
-// event's at if that is later, so the next catchup does not show the same events again.
+// event's at if that is later. So the next catchup does not show the same events again.
 package inboxes
 
 import (
@@ -107,10 +107,10 @@ func (p *Page) take(e tables.InboxEvent) {
 	}
 }
 
-// number gives numbers to waiting events, and deletes those that have expired or are
-// repeated, for example because the stream delivered their cause again. Every numbered
-// event leaves a marker of its source. If there is a marker, the transaction fails. number
-// then adds the source to p.numbered, and the next try deletes the event.
+// number gives numbers to waiting events, and deletes those that have expired or were
+// delivered before. Every numbered event leaves a marker of its source. If there is a
+// marker, the transaction fails. number then adds the source to p.numbered, and the next
+// try deletes the event.
 func (p *Page) number(ctx context.Context, waiting []*tables.WaitingEvent) error {
 	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int { return cmp.Compare(a.Arrived, b.Arrived) })
 	head, now := p.Head, p.app.Now().Unix()

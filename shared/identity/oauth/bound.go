@@ -46,8 +46,8 @@ func (b *Bound) Reads() []tables.Key {
 // fresh items.
 //
 // link is nil for a recovery. The grant must record the code's minter
-// ([tables.LinkCode.Minter]), so that it ends with the minter, and must be limited to the
-// code's Scopes.
+// ([tables.LinkCode.Minter]), so that it ends with the minter. Its scopes must be within
+// the code's Scopes.
 func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.Reader) (link *tables.LinkCode, writes []tables.Write, err error) {
 	var p tables.Profile
 	if err := tables.Unmarshal(item(tables.ProfileKey(b.Agent)), &p); err != nil {

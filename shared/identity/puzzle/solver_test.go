@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// On purpose the second solver works differently from the kinds.
+// The second solver calls none of the code that it checks.
 
 type world struct {
 	recs  []Record
@@ -103,8 +103,7 @@ func (w world) ids(keep func(Record) bool) (ids []string) {
 
 func (w world) all(c cond) []string { return w.ids(func(r Record) bool { return meets(r, c) }) }
 
-// choose returns the ids that a description selects. ok is false if name is not a
-// description.
+// choose returns the ids for the [description] of this name. ok is false if there is none.
 func (w world) choose(name string, p plan) (ids []string, ok bool) {
 	switch name {
 	case "where":

@@ -55,8 +55,8 @@ func Vouches(vouchers []string, since int64, operator bool, needed int64, now ti
 }
 
 // ToGain returns how many owners must vouch for an agent before it can vouch for others.
-// If standing requires none, it returns the default, so that some agents have standing
-// when the operator requires it later.
+// If standing requires none, ToGain returns the default: some agents then have standing
+// if the operator requires it later.
 func ToGain(needed int64) int64 {
 	if needed == 0 {
 		return StandingOwners

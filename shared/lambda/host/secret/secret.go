@@ -1,6 +1,6 @@
 // Package secret reads the service's secrets. The sealing secret seals tokens and derives
-// puzzles, the pepper is the key of the hashes of mail addresses, and the edge's secret
-// shows that a request came through the edge.
+// puzzles. The pepper is the key of the hashes of mail addresses. The edge's secret shows
+// that a request came through the edge.
 package secret
 
 import (

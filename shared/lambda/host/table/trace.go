@@ -26,7 +26,7 @@ type traced struct {
 	daemon func() (io.Writer, error)
 }
 
-// newTraced returns a client that also traces the calls of c, or c itself if daemon is "".
+// newTraced returns c with its calls traced, or c itself if daemon is "".
 // daemon is AWS_XRAY_DAEMON_ADDRESS.
 func newTraced(c aws.HTTPClient, a *app.App, region, table, daemon string) aws.HTTPClient {
 	if daemon == "" {
@@ -74,7 +74,7 @@ func (t *traced) Do(r *http.Request) (*http.Response, error) {
 	if res != nil {
 		s.Fault, s.Error, s.Throttle = res.StatusCode >= 500, res.StatusCode/100 == 4, res.StatusCode == http.StatusTooManyRequests
 	}
-	if lost := t.send(s); lost != nil { // a call does not fail because its trace is lost
+	if lost := t.send(s); lost != nil { // a lost trace does not fail the call
 		t.app.Log.Debug("a trace was lost", "error", lost.Error())
 	}
 	return res, err
