@@ -56,7 +56,7 @@ func TestPagePromo_Boundaries(t *testing.T) {
 	})
 }
 
-func TestPage_NoViewSample(t *testing.T) {
+func TestPage_ViewSample(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
 		r.call(nil, "GET", "/v1/channels", "") // creates the channels

@@ -220,7 +220,7 @@ func (r *running) listOf(a *transcripts.Answer) []string {
 	return tables.LiveGrants(parsed.Agent, r.item(tables.GrantsKey(parsed.Agent)), 1, r.App.Now().UnixMilli()).IDs()
 }
 
-// Of two clients that compete for the last use of a link code, or for an agent's last free
+// If two clients compete for the last use of a link code, or for an agent's last free
 // connection, one wins.
 func TestRaceForTheLastConnection(t *testing.T) {
 	t.Parallel()

@@ -14,8 +14,8 @@ import (
 // attempt is the longest time between sending a commit and its effect (tables/dynamo).
 const attempt = 1500 * time.Millisecond
 
-// far is a slow table. It sends the commit of a post after the delay that sent returns, and
-// then makes the commit even if the caller has gone.
+// far is a slow table. It sends a post's commit after the delay that sent returns, and
+// then makes it even if the caller has gone.
 type far struct {
 	tables.Backend
 	read    time.Duration                              // the delay of reads before a post's commit

@@ -105,14 +105,14 @@ func TestMCPTools(t *testing.T) {
 		}
 		foreignIsMarked(t, x.Name, results[x.Name])
 	}
-	// The newest version says how long the list may be cached.
+	// The newest MCP says how long the list may be cached.
 	a := r.send(rpc(token, sessionless, "tools/list", nil))
 	if a.Text("result.ttlMs") != "600000" || a.Text("result.cacheScope") != "public" {
 		t.Errorf("tools/list: got %s %s, want result.ttlMs 600000, result.cacheScope public", a.Text("result.ttlMs"), a.Text("result.cacheScope"))
 	}
 }
 
-// foreignIsMarked checks that the description of an agent's text says who wrote it.
+// foreignIsMarked checks that agents' texts are described as data, or as one's own.
 func foreignIsMarked(t *testing.T, where string, v any) {
 	foreign := []string{"body", "bio", "now", "into", "about", "text", "title", "note", "reason"}
 	m, _ := v.(map[string]any)
@@ -338,7 +338,7 @@ func withHeader(q *transcripts.Request, name, value string) *transcripts.Request
 	return q
 }
 
-// In a JSON-RPC batch, functions/mcp assumes that the list has listSize bytes (200 KiB).
+// functions/mcp counts the list of tools as listSize bytes (200 KiB).
 func TestMCPListFitsItsEstimate(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

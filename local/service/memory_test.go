@@ -172,7 +172,7 @@ func TestMemorySizes(t *testing.T) {
 	})
 }
 
-// getInterceptor runs do before reads of a memory slot. times counts down the runs that are left.
+// getInterceptor calls do before it reads a memory slot. times counts down the calls left.
 type getInterceptor struct {
 	tables.Backend
 	times atomic.Int64
@@ -186,7 +186,7 @@ func (m *getInterceptor) Get(ctx context.Context, c tables.Consistency, keys ...
 	return m.Backend.Get(ctx, c, keys...)
 }
 
-// A reader reads again if both slots were rewritten after it read the head.
+// A reader reads again if the slot it wants was rewritten meanwhile.
 func TestMemoryWrittenWhileRead(t *testing.T) {
 	t.Parallel()
 	m := &getInterceptor{}

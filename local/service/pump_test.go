@@ -21,7 +21,7 @@ import (
 	"agentsocial/tables"
 )
 
-// slowFeed is a feed of one shard. look returns the duration of the next read.
+// slowFeed is a feed of one shard. A read takes look(), or several if it waits.
 type slowFeed struct {
 	look func() time.Duration
 
@@ -33,7 +33,7 @@ type slowFeed struct {
 	ahead atomic.Int64 // ns by which the pump's clock is ahead of the process's
 }
 
-// add adds a record for each letter, which is the type of its item. No read sees only some of them.
+// add adds a record for each letter, the type of its item. They come together.
 func (f *slowFeed) add(itemTypes string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +77,8 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 	}
 }
 
-// pumping starts a pump over a feed that delivers a commit at most lag later. A reader's name has
-// one letter for each item type that it reads.
+// pumping starts a pump over a feed that delivers a commit at most lag later. A key of handle is
+// a reader's item types, one letter each.
 func pumping(t *testing.T, f *slowFeed, lag time.Duration, handle map[string]func()) *pump {
 	t.Helper()
 	var readers []reader
@@ -273,7 +273,7 @@ func TestPump_FillsBatches(t *testing.T) {
 		synctest.Wait()
 		alone := f.reads()
 		if all := got(1); len(all) < 25 || fmt.Sprint(all[:4]) != "[1 6 6 6]" {
-			t.Errorf("batches of the reader that was not behind: got %v, want at least 25, the first of 1, 6, 6 and 6 records", all)
+			t.Errorf("batches of the reader that was not behind: got %v, want at least 25, beginning with 1 6 6 6", all)
 		}
 		time.Sleep(time.Second)
 		if err := u.drained(t.Context()); err != nil {
@@ -292,7 +292,7 @@ func TestPump_FillsBatches(t *testing.T) {
 func TestPump_SizesBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := pumpingTo(t, &slowFeed{look: func() time.Duration { return time.Millisecond }}, 0, nil)
-		for each, want := range map[time.Duration]map[int]int{ // of a record: size before → after
+		for each, want := range map[time.Duration]map[int]int{ // by a record's time: size before → after
 			time.Millisecond:       {10: 100, 100: 100},
 			20 * time.Millisecond:  {10: 40, 100: 50}, // 40 take 800 ms
 			200 * time.Millisecond: {10: 10, 100: 10},

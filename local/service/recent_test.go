@@ -235,7 +235,7 @@ func TestHotOwnWrites(t *testing.T) {
 }
 
 // Strong reads cost double, so few are strong. In the process that wrote, an author's reads are
-// strong for a second after its write, and everybody's are after a deletion.
+// strong for a second after its write. After a deletion, everybody's are.
 func TestHotStrong(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {

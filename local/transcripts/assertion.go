@@ -9,7 +9,7 @@ func (a *Agent) JWT(claims map[string]any) string {
 	part := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // cannot fail: claims have only strings and numbers
+			panic(err) // cannot fail: claims are JSON values
 		}
 		return b64(b)
 	}

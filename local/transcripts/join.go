@@ -84,8 +84,8 @@ func (a *Agent) Join(base string, c *Challenge, handle, emoji string) (map[strin
 	}, nil
 }
 
-// Joined sets the agent's id, and returns the writes that register the agent as the
-// endpoint does, but without a spent nonce and a history entry.
+// Joined sets the agent's id. It returns the writes of a registration, without its
+// nonce, history entry and quota.
 func (a *Agent) Joined(id string, at time.Time) []tables.Write {
 	a.ID = id
 	p := &tables.Profile{ID: id, Handle: a.Name, Emoji: "🦊", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: at.UnixMilli()}

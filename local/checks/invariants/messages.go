@@ -2,8 +2,8 @@ package invariants
 
 import "agentsocial/tables"
 
-// messages checks that both sides of a conversation have the newest message, and that
-// the unread count is the number of messages from the other side since the last read.
+// messages checks that both sides of a conversation have the newest message. The unread
+// count must be the number of messages from the other side since the last read.
 func messages(w *world) error {
 	messages, err := all[tables.Message](w, tables.TypeMessage)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // agent is a synthetic agent. It lives in a circle of agents that share a channel and follow
-// each other, so the load of its keys does not depend on the size of the network.
+// each other. So the load of its keys does not depend on the size of the network.
 type agent struct {
 	*transcripts.Agent
 	n      int

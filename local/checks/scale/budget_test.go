@@ -16,8 +16,8 @@ func days(circles int) Scenario {
 	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 20 * circles, Circle: 20, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
 
-// A family of keys grows if its busiest key takes at least growth times as many units in
-// the large network as in the small one, and at least floor units. Keys that all agents
+// A family of keys grows if its busiest key takes at least floor units in the large
+// network, and at least growth times as many as in the small one. Keys that all agents
 // share take six times as many. The load of a circle's keys varies a little by chance.
 const growth = 3
 

@@ -196,7 +196,7 @@ func (w *world) forgets() {
 
 // checkEnded checks that the API does not find erased agents, and that no item holds their
 // handles or keys, except handle claims and inbox events. It checks the items once the
-// erasure has ended and some days have passed, when records of requests and quotas expired.
+// erasure has ended, and records of requests and quotas have expired.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

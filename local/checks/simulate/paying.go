@@ -28,7 +28,7 @@ var paying = []maker{
 			}
 		},
 	},
-	{ // a payer's actions; the processor notifies the service
+	{ // a sale changes; the processor notifies the service
 		routes: []string{"POST /payments/webhook"}, weight: .2, likes: []character{buyer, eraser},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || len(p.sent) == 0 {

@@ -27,7 +27,7 @@ const (
 	forgetful                  // loses its key, and recovers by mail
 	leaver                     // deletes what it wrote, revokes what it made
 	connector                  // uses OAuth and MCP
-	eraser                     // does everything, and then erases itself
+	eraser                     // buys, sends messages, erases itself
 	characters
 )
 
@@ -55,7 +55,7 @@ type person struct {
 
 	asked      string // the address to which a code was mailed
 	askedAt    time.Time
-	verified   string // the origin's address
+	verified   string // the verified address
 	verifiedAt time.Time
 	unread     map[string]int // unread messages, by the sender's id
 	held       time.Time      // when the hold after its recovery ends
@@ -63,7 +63,7 @@ type person struct {
 	sent      []*sale // checkouts
 	spent     int64   // micro-USD: messages and budgets of promos
 	memory    []byte
-	follows   map[string]bool // "agent id" and "channel name"
+	follows   map[string]bool // "agent ID" and "channel NAME"
 	blocks    map[string]bool // ids of blocked agents
 	blockedBy map[string]time.Time
 	dms       string

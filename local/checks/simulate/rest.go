@@ -165,8 +165,8 @@ func (w *world) checkGuestbooks() {
 	}
 }
 
-// checkInboxes checks that every expected event arrived, that no waiting event is there
-// twice, and that no reply, mention or message arrived without a cause. Recent changes of
+// checkInboxes checks that every expected event arrived, that no waiting event is
+// repeated, and that no reply, mention or message lacks a cause. Recent changes of
 // settings, blocks or follows excuse a missing event.
 func (w *world) checkInboxes() {
 	for _, p := range w.people {

@@ -96,8 +96,8 @@ func shuffled(rng *rand.Rand, all []tables.StreamRecord) (out []tables.StreamRec
 	return out
 }
 
-// calmTries is the number of deliveries without faults before a record is given up, so that
-// only a record that cannot be processed is given up.
+// calmTries is the number of deliveries without faults before a record is given up. A
+// record that fails in all of them cannot be processed.
 const calmTries = 3
 
 func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []tables.StreamRecord) {

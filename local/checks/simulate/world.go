@@ -199,8 +199,8 @@ func (w *world) tracef(format string, args ...any) {
 	}
 }
 
-// violate reports a broken rule, which ends the run. Of several that one operation
-// broke, it keeps the one that sorts first, because checks walk maps in any order.
+// violate reports a broken rule, which ends the run. If one operation breaks several,
+// violate keeps the first in sorted order, because checks walk maps in any order.
 func (w *world) violate(rule, format string, args ...any) {
 	v := &Violation{w.op, rule, strings.TrimSpace(fmt.Sprintf(format, args...))}
 	if w.found == nil || v.Op == w.found.Op && v.String() < w.found.String() {

@@ -24,8 +24,8 @@ type Engine struct {
 	// Host is what Inside resolves to in a container: an address, or "host-gateway", which
 	// the engine replaces by an address.
 	Host string
-	// Socket is the engine's address for DOCKER_HOST, from the docker client's context, which
-	// SAM does not read; "" if the client has no contexts.
+	// Socket is the engine's address in the docker client's context, for DOCKER_HOST, since
+	// SAM reads no contexts; "" if the client has none.
 	Socket string
 	// Note says why this machine's address on the engine's network was not found; "" if it was
 	// found or is not needed.
@@ -35,8 +35,8 @@ type Engine struct {
 // Inside is this machine's name within a container.
 const Inside = "host.docker.internal"
 
-// loopback is the address for an engine in a virtual machine or a network namespace. Such an
-// engine forwards host-gateway to this machine.
+// loopback is where an engine in a virtual machine or a network namespace forwards
+// host-gateway.
 const loopback = "127.0.0.1"
 
 // FindEngine returns the container engine, with the address at which its containers reach
@@ -122,11 +122,11 @@ type network struct {
 func (n network) address(addresses func(iface string) ([]net.Addr, error)) (string, error) {
 	name := n.Options["com.docker.network.bridge.name"]
 	if name == "" {
-		return "", errors.New("the engine's network bridge names no interface")
+		return "", errors.New("the engine's bridge network names no interface")
 	}
 	all, err := addresses(name)
 	if err != nil {
-		return "", fmt.Errorf("the engine's network bridge has the interface %s, which this machine lacks: %w", name, err)
+		return "", fmt.Errorf("the engine's bridge network has the interface %s, which this machine lacks: %w", name, err)
 	}
 	for _, c := range n.IPAM.Config {
 		subnet, err := netip.ParsePrefix(c.Subnet)
@@ -139,7 +139,7 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 			}
 		}
 	}
-	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
+	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's bridge network", name)
 }
 
 // Check checks that containers reach this machine, and pulls the functions' image if it is
@@ -185,7 +185,7 @@ func (e *Engine) reached(ctx context.Context, reach string) error {
 	_, err = docker(ctx, "run", "--rm", "--add-host", Inside+":"+e.Host, "--volume", reach+":/reach:ro", "--entrypoint", "/reach", image(),
 		net.JoinHostPort(Inside, port))
 	if err != nil {
-		return fmt.Errorf("containers do not reach this machine at %s, as %s. A firewall may drop what comes from the engine's network; "+
+		return fmt.Errorf("containers do not reach this machine's %s through %s. A firewall may drop what comes from the engine's network; "+
 			"rootless Docker needs DOCKERD_ROOTLESS_ROOTLESSKIT_DISABLE_HOST_LOOPBACK=false: %w", e.Address, e.Host, err)
 	}
 	return nil

@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 		"a long idempotency key": {asked{"POST", sessions, good().Encode(), map[string]string{"Idempotency-Key": strings.Repeat("k", 256)}}, 400, "invalid_request_error", "", "", "255 characters"},
 		"no such payment":        {asked{"GET", "/v1/checkout/sessions?payment_intent=pi_1", "", nil}, 400, "invalid_request_error", "resource_missing", "payment_intent", ""},
 		"no such checkout":       {asked{"POST", sessions + "/cs_1/expire", "", nil}, 404, "invalid_request_error", "resource_missing", "", "No such checkout.session"},
-		"an odd limit":           {asked{"GET", "/v1/refunds?limit=101", "", nil}, 400, "invalid_request_error", "parameter_invalid_integer", "limit", ""},
+		"a big limit":            {asked{"GET", "/v1/refunds?limit=101", "", nil}, 400, "invalid_request_error", "parameter_invalid_integer", "limit", ""},
 		"an unknown filter":      {asked{"GET", "/v1/refunds?agent=fox", "", nil}, 400, "invalid_request_error", "parameter_unknown", "agent", ""},
 	} {
 		w := s.ask(c.asked)
@@ -122,7 +122,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	if len(s.kept.Checkouts) != 0 || len(s.kept.Answers) != 0 {
-		t.Errorf("after refused calls: got %+v, want no checkouts and no answers", s.kept)
+		t.Errorf("after refusals: got %+v, want no checkouts or answers kept", s.kept)
 	}
 	for _, fine := range []string{good().Encode(), at(30 * time.Minute), at(24 * time.Hour), without("expires_at")} {
 		if w := s.ask(asked{"POST", sessions, fine, nil}); w.Code != 200 {
@@ -196,7 +196,7 @@ func TestRefunds(t *testing.T) {
 	}
 }
 
-func TestOnlyThePagesOwnButton(t *testing.T) {
+func TestPaysFromOwnPageOnly(t *testing.T) {
 	s := open(t)
 	var made session
 	if err := json.Unmarshal(s.ask(asked{"POST", "/v1/checkout/sessions", good().Encode(), nil}).Body.Bytes(), &made); err != nil {

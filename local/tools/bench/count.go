@@ -26,8 +26,8 @@ type Report struct {
 	Stream []StreamShare
 }
 
-// count makes each scenario's call once, on a table that is some milliseconds away,
-// and drains the stream after every call.
+// count makes each scenario's call once, on a table with some latency, and drains the
+// stream after every call.
 func count(ctx context.Context) (*Report, error) {
 	w, list, err := staged(ctx)
 	if err != nil {
@@ -107,8 +107,8 @@ func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err
 	return t, w.tidy(c)
 }
 
-// keeps returns what the table holds after a year of one call a day. This includes the
-// readers' changes and, for a post, a share of the search index.
+// keeps returns what one call a day adds to the table in a year. This includes the readers'
+// changes and, for a post, a share of the search index.
 func (w *world) keeps(ctx context.Context, all []tables.StreamRecord) (space, error) {
 	for {
 		records, err := w.changes(ctx)

@@ -109,8 +109,8 @@ func started(t *testing.T, settings app.Settings) (proxy string, came func() []t
 	}
 }
 
-// The limit holds during the setup, too. This test is not parallel: beside the 400 requests a
-// second of TestLoadWithLimits, a slow machine does not answer all in time.
+// RATE holds during the setup, too. This test is not parallel: beside the 400 requests a second of
+// TestLoadWithLimits, a slow machine does not answer all in time.
 func TestLoadOfARunningService(t *testing.T) {
 	base, came := started(t, app.DefaultSettings().Lifted())
 	api, err := client.New(base)

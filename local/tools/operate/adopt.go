@@ -13,9 +13,10 @@ import (
 	"agentsocial/local/checks/books"
 )
 
-// adopt makes RESTORED, a table that AWS Backup restored from a copy, ready for the stage
-// of TABLE, whose own table is empty. It sets up what a restore leaves out, and makes
-// failed batches of the items that the reader tally has not counted. It can be repeated.
+// adopt prepares RESTORED, a table that AWS Backup restored from a copy, for the stage of
+// TABLE. The stage's own table is empty. adopt sets up what a restore leaves out, and
+// makes failed batches of the items that the reader tally has not counted. It can be
+// repeated.
 func adopt(ctx context.Context, j job) error {
 	if !j.Deployed {
 		return errors.New("only a deployed stage can adopt a table; set TABLE=aws:NAME to the stage's own table")

@@ -36,9 +36,8 @@ const (
 	clockFile  = "clock" // how far a local service's clock is ahead
 )
 
-// elsewhere plays the local part of a restore in another region or account. It opens the
-// copy with the service's secrets and shows that it works. With other secrets it shows what
-// is lost.
+// elsewhere rehearses locally a restore in another region or account. It shows that the
+// copy works with the service's secrets, and what is lost with other secrets.
 func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) error {
 	dir, err := os.MkdirTemp("", "agentsocial-elsewhere-")
 	if err != nil {
@@ -90,7 +89,7 @@ func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) erro
 	return nil
 }
 
-// bare copies items into a new embedded table, whose feed stays empty.
+// bare copies items into a new embedded table, with an empty stream.
 func (j job) bare(ctx context.Context, from tables.Scanner, dir string) error {
 	t, err := embedded.Open(embedded.Config{Path: filepath.Join(dir, "table.db"), Now: j.Now})
 	if err != nil {
