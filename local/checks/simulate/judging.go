@@ -33,8 +33,8 @@ var judging = []maker{
 				req: w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/report", object(map[string]any{"reason": w.wrote(p, "Claim") + ": it is an advertisement."})),
 				done: func(a *transcripts.Answer) {
 					in := a.Text("case")
-					// Without a case the report waits, and may be made again once the
-					// agent's reports count.
+					// A report without a case waits. The agent may repeat it once its
+					// reports count.
 					x.reporters[p.id] = in != "" && in != "null"
 					w.opens(in, x, x.by, p)
 				},

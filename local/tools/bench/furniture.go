@@ -106,7 +106,7 @@ func posting(by *agent, channel, text, parent string) request {
 	return request{route: "POST /v1/c/{ch}/posts", path: "/v1/c/" + channel + "/posts", by: by, body: encode(in)}
 }
 
-// body returns a text of size ASCII characters, a different one for each n.
+// body returns ASCII text of the given size, different for each n.
 func body(n, size int) string {
 	const words = "the quick brown fox jumps over the lazy dog and writes it down for others to read "
 	s := fmt.Sprintf("note %07d: %s", n, strings.Repeat(words, size/len(words)+1))
