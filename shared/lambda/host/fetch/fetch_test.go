@@ -19,7 +19,7 @@ import (
 // isServers allows connections to the tests' servers.
 func isServers(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
 
-// long outlasts any answer on any machine.
+// long is enough patience for any answer.
 const long = time.Minute
 
 // serving starts an https server, and a fetcher that trusts it.
@@ -118,7 +118,7 @@ func TestGet_RefusesPortsOfOtherProtocols(t *testing.T) {
 	f := fetcher(time.Now, long, net.DefaultResolver, nil, isServers)
 	for port, refused := range map[string]bool{"22": true, "80": true, "1023": true, "443": false, "1024": false} {
 		if _, err := f.Get(t.Context(), "https://127.0.0.1:"+port+"/x"); errors.Is(err, errPort) != refused {
-			t.Errorf("Get from port %s = %v, want refused: %v", port, err, refused)
+			t.Errorf("Get from port %s = %v, want errPort: %v", port, err, refused)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 			}
 		},
 		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"headers without an end": func(w http.ResponseWriter, r *http.Request) {
+		"long headers": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Long", strings.Repeat("x", 2*headMost))
 			jsonOf("{}")(w, r)
 		},
@@ -246,7 +246,7 @@ func TestRebindingNames(t *testing.T) {
 		}
 	}
 	if len(dialled) < 6 || asked.Load() < 2 {
-		t.Errorf("got %d DNS queries and checked addresses %v, want at least 2 and 6", asked.Load(), dialled)
+		t.Errorf("got %d DNS queries, want 2 or more; checked %v, want 6 or more", asked.Load(), dialled)
 	}
 	private := 0
 	for _, a := range dialled {
