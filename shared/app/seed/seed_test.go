@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// late finds no items, like a process that starts at the same time as others.
+// late finds no items, like a process that looks before others put them.
 type late struct{ tables.Backend }
 
 func (late) Get(_ context.Context, _ tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
