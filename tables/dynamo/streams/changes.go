@@ -109,10 +109,9 @@ func (f *Feed) noteSign() {
 	f.sign = time.Now()
 }
 
-// iterator returns the iterator that the last call kept, if after is the position where that
-// call ended. Otherwise it makes one that begins right behind this position. If after is "", or
-// the stream no longer keeps the position (lost), the new one begins at the shard's oldest
-// change.
+// iterator returns the shard's kept iterator, if that continues from the position after.
+// Otherwise it makes one that begins right behind this position, or at the shard's oldest
+// change if after is "", lost is set, or the stream no longer keeps the position.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()
 	m, ok := f.marks[shard]
