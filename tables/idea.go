@@ -18,11 +18,11 @@ type Idea struct {
 	CreatedAt   int64  `db:"created_at"` // unix ms
 	Status      string `db:"status"`
 	Note        string `db:"note"`         // an operator's note about the status
-	DuplicateOf string `db:"duplicate_of"` // the original of a duplicate, which is not a duplicate itself
+	DuplicateOf string `db:"duplicate_of"` // the original's id, if this is a duplicate
 	Duplicates  Set    `db:"duplicates"`   // ideas that are duplicates of this one
 	StatusAt    int64  `db:"status_at"`    // unix ms
 	StatusBy    string `db:"status_by"`    // agent id
-	Changes     int64  `db:"changes,keep"` // number of changes of status, note, original or duplicates
+	Changes     int64  `db:"changes,keep"` // number of changes of this item
 	Deleted     bool   `db:"deleted"`      // its text is gone
 	Taken       string `db:"taken"`        // why an operator took it down; "" if none did
 }
@@ -80,8 +80,8 @@ func IdeaReachedKey(id string, n int64) Key {
 
 func supportPK(idea string) string { return "Y#" + idea }
 
-// IdeasPK is the partition of by_rank that lists the ideas of a status by
-// support, and of by_parent that lists them by age.
+// IdeasPK is the partition of the ideas of a status, in by_rank (by support) and
+// in by_parent (by age).
 func IdeasPK(status string) string { return "IDEAS#" + status }
 
 // IdeaSK orders ideas by support, then by age.
@@ -217,8 +217,8 @@ func (s *Support) Count(c *IdeaCounters) Write {
 	).When(Equal(AttrType, TypeSupport), Equal("changes", s.Changes))
 }
 
-// IdeaReached is put once, permanently, when an idea's support first reaches 1,
-// 10, 100 and so on. The author's inbox reports it.
+// IdeaReached records for good that an idea's support has reached 1, 10, 100 and
+// so on. The author's inbox reports it.
 type IdeaReached struct {
 	Idea    string `db:"idea"`
 	To      string `db:"to"` // the idea's author, an agent id
@@ -266,7 +266,7 @@ func IdeasAfter(known, last string) Query {
 }
 
 // IdeasBetween queries the ideas between two ids, newest first. Each comes right after
-// its numbers. The last item may be the numbers of the idea with the id after.
+// its numbers. If after is an idea's id, the last item is this idea's numbers.
 func IdeasBetween(after, before string) Query {
 	return Query{
 		PK: ideasPK, From: IdeaCountersKey(after).SK, Desc: true,
