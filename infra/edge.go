@@ -32,9 +32,8 @@ const allViewerExceptHost = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 // cloudFrontZone is the hosted zone of all distributions.
 const cloudFrontZone = "Z2FDTNDATAQYW2"
 
-// cacheKey lists the headers that the Vary of answers names, besides Accept-Encoding.
-// Callers with a credential send one of the first two, so they get no answer that was
-// stored for others.
+// cacheKey lists the headers in the Vary of answers, except Accept-Encoding. Callers with a
+// credential send one of the first two, so they get no answer that was stored for others.
 var cacheKey = []string{"Authorization", "X-Agent-Key", "Accept"}
 
 // uncachedErrors lists the codes of errors that CloudFront would store for ten seconds,
@@ -122,7 +121,7 @@ func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 }
 
 // addressCode gives the API the caller's address, in place of any that the caller sent.
-// CloudFront-Viewer-Address would need an origin request policy. Such a policy lists at
+// CloudFront-Viewer-Address would need another origin request policy: one that lists at
 // most ten headers, or forwards Host, which API Gateway refuses.
 var addressCode = fmt.Sprintf(`function handler(event) {
   var request = event.request;
@@ -144,8 +143,8 @@ func newEdgeSecret(stack awscdk.Stack) awssecretsmanager.Secret {
 }
 
 // edgeSecretValue returns a dynamic reference, so that the secret is in no template, output
-// or log. CloudFormation reads the secret again only if the distribution changes, as it
-// does with the setting edgeSecretVersion. Anybody who may read the distribution's
+// or log. CloudFormation reads the secret again only if the distribution changes, for
+// example by the setting edgeSecretVersion. Anybody who may read the distribution's
 // configuration can read the secret.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-secretsmanager.html
 func (s Settings) edgeSecretValue(secret awssecretsmanager.Secret) *string {

@@ -31,7 +31,7 @@ func TestRanks(t *testing.T) {
 		}
 	}
 	if got := p.CountersItem().Str("rank_sk"); got != "1000000000#po_1" {
-		t.Errorf("rank of a new post: got %s, want a score of 0", got)
+		t.Errorf("new post's rank: got %s, want 1000000000#po_1", got)
 	}
 }
 

@@ -56,8 +56,8 @@ func (m *Message) TakeDown(reason string, newest bool) []Write {
 	return writes
 }
 
-// TakeDown removes an idea's text and its places in all lists, on condition that it is as
-// read. Its count of support stays, and so do its links to duplicates.
+// TakeDown removes an idea's text and its places in all lists, if it is unchanged since it
+// was read. Its count of support stays, and so do its links to duplicates.
 func (i *Idea) TakeDown(reason string) []Write {
 	return []Write{
 		Change(IdeaKey(i.ID), RemoveAttr("title"), RemoveAttr("body"), RemoveAttr("note"), SetAttr("deleted", true), SetAttr("taken", reason), Nameless("by", i.By.ID), Add("changes", 1),
@@ -68,7 +68,7 @@ func (i *Idea) TakeDown(reason string) []Write {
 }
 
 // TakeDown removes a promo's text, on condition that it is there and that the promo's
-// state is as read. The next settlement ends a live promo and returns the rest.
+// state is as read. The next settlement ends a live promo and returns its escrow's rest.
 func (p *Promo) TakeDown(reason string, now time.Time) Write {
 	w := Change(p.Item().Key(), RemoveAttr("body"), SetAttr("taken", reason)).When(Equal("state", p.State), Present("body"))
 	if p.State == PromoLive {
@@ -87,7 +87,7 @@ func (c *Channel) TakeDown(reason string) []Write {
 	}
 }
 
-// TakeDown clears the texts and tags of a profile, on condition that it is as read.
+// TakeDown clears the texts and tags of a profile, if it is unchanged since it was read.
 func (p *Profile) TakeDown() []Write {
 	writes := []Write{Change(ProfileKey(p.ID),
 		RemoveAttr("bio"), RemoveAttr("now"), RemoveAttr("into"), RemoveAttr("tags"), SetAttr("version", p.Version+1),
@@ -95,6 +95,6 @@ func (p *Profile) TakeDown() []Write {
 	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
 }
 
-// TakeDown removes a signature from a guestbook. Its marker stays, so its visitor can
-// sign again on the next day at the earliest.
+// TakeDown removes a signature from a guestbook. Its visitor still cannot sign again on
+// the same UTC day.
 func (v *Visit) TakeDown() Write { return Delete(v.Item().Key(), ItemExists()) }

@@ -97,13 +97,13 @@ func TestBlocksAreNoVeto(t *testing.T) {
 
 // Volunteers put last come after all others of both windows.
 func TestLastAfterTheSecondWindow(t *testing.T) {
-	for second, want := range [][]int{{5, 0}, {4, 1}} { // index: eligible volunteers in the second window; values: jurors of each window
+	for second, want := range [][]int{{5, 0}, {4, 1}} { // jurors from each window, by how many are eligible in the second
 		b, _ := newFixture(t)
 		for range 300 {
 			b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
 		}
 		c := &tables.Case{ID: "ca_1"}
-		var one, two []string // of each window
+		var one, two []string // the first window; the second without the first
 		for try := 0; len(two) < 5; try++ {
 			if try == 100 {
 				t.Fatal("no seed gives two different windows")
@@ -130,7 +130,7 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 			sit = append(sit, len(d.Jurors))
 		}
 		if !slices.Equal(sit, slices.DeleteFunc(want, func(n int) bool { return n == 0 })) || c.Jurors.Has(one[0]) != (second == 0) || second == 0 && draws[0].Jurors[0] != one[0] {
-			t.Errorf("%d in the second window: got %v jurors by draw, want %v, and %s seated = %t, first of its draw if so; draws %+v", second, sit, want, one[0], second == 0, draws)
+			t.Errorf("%d in the second window: got draws %+v, want %v jurors, and %s %s", second, draws, want, one[0], []string{"first", "not seated"}[second])
 		}
 	}
 }

@@ -18,7 +18,7 @@ type deviation struct {
 	Routes    []string // the endpoints it concerns; empty if it concerns every endpoint
 }
 
-// deviations returns the deviations in deviations.json, grouped by heading.
+// deviations returns deviations.json, which groups deviations by heading.
 var deviations = sync.OnceValue(func() (all []deviation) {
 	if err := json.Unmarshal(deviationsJSON, &all); err != nil {
 		panic("docs: deviations.json: " + err.Error())

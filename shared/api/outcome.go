@@ -53,7 +53,7 @@ func encodeOutcome(status int, outcome any) (string, error) {
 func (r record) read(into any) error {
 	words := strings.Fields(string(r))
 	if len(words) > 0 {
-		words = words[1:] // without the status: a replay has the endpoint's own
+		words = words[1:] // the status is not needed: the endpoint has it
 	}
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {

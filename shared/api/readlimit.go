@@ -21,7 +21,7 @@ import (
 //
 // Reads are counted in the table by sampling. A read of weight w < readSample is counted
 // with probability w/readSample, as readSample. A heavier one is always counted, as w:
-// otherwise a few heavy reads could use up the limit by chance.
+// sampling a few such reads could use up the limit by chance.
 //
 // Each process remembers the callers that are over the limit, and refuses their requests
 // until the minute ends. An unproved credential counts against its address only: otherwise
@@ -31,7 +31,7 @@ import (
 
 const (
 	readSample    = 16
-	unitsPerRead  = 20 // table units in a weight of one: a page of 100 posts
+	unitsPerRead  = 20 // table units that weigh one: a page of 100 posts
 	payerPatience = 300 * time.Millisecond
 )
 
@@ -43,7 +43,7 @@ func (c *Call) payer(ctx context.Context) string {
 	if c.Agent != nil && c.Signed() {
 		return c.Agent.ID
 	}
-	if c.Agent != nil { // a leaked token must not use up the owner's reads
+	if c.Agent != nil { // a leaked token must not use up the signed reads
 		return c.Agent.ID + "#tokens"
 	}
 	who := c.payingAddress(ctx)
@@ -113,7 +113,7 @@ func (c *Call) charge(ctx context.Context) {
 			c.Log.Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	if c.relayed.Load() { // the endpoint that answered counted it
+	if c.relayed.Load() { // counted by the endpoint that answered
 		return
 	}
 	ctx = retry.Never(ctx) // the answer waits for these writes
@@ -157,9 +157,9 @@ func (c *Call) charge(ctx context.Context) {
 	}
 }
 
-// isRefusedWrite reports whether an agent's write was refused, but not for a limit, a
-// conflict or a failure of the service. A write that a limit refused counts as a read, so
-// that the read limit ends a flood of them.
+// isRefusedWrite reports whether an agent's write was refused for another reason than a
+// limit, [Busy] or a failure of the service. A write that a limit refused counts as a read,
+// so that the read limit ends a flood of them.
 func (c *Call) isRefusedWrite() bool {
 	if !c.e.Writes() || c.Agent == nil || c.replay != "" || c.committed || c.fail == nil {
 		return false

@@ -17,8 +17,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Raw holds what a gateway knows about a request and net/http does not keep. Path and Query
-// are as sent, because a signature covers them.
+// Raw holds what a gateway knows about a request and net/http does not keep. Path is
+// decoded. Query is as sent.
 type Raw struct {
 	Path, Query string
 	RequestID   string
@@ -48,7 +48,7 @@ type Server struct {
 	endpoints map[string]*served    // by mux pattern
 	literal   map[[2]string]*served // endpoints without path parameters, by method and path: faster than the mux
 	elsewhere func() *elsewhere
-	keys      owners // original keys
+	keys      owners // the agents of original keys
 	handles   owners
 	over      overLimit
 	used      usedToday
@@ -190,8 +190,8 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	return encodeJSON(&rec.body, out)
 }
 
-// checkForm decodes the query into a.query. It returns what is wrong with the query or the
-// body without looking at a schema.
+// checkForm decodes the query into a.query. It checks the query and the body as far as no
+// schema is needed.
 func (b *bound) checkForm(a *Arguments, r *http.Request, query string) (err error) {
 	e := b.e
 	if a.query, err = parseQuery(query); err != nil {
