@@ -33,7 +33,7 @@ type AuthorizationServerMetadata struct {
 // ClientRegistration registers an OAuth client (RFC 7591).
 type ClientRegistration struct {
 	_             struct{} `additionalProperties:"true"`
-	RedirectURIs  []string `json:"redirect_uris" nullable:"false" minItems:"1" maxItems:"10" doc:"Where the person is sent back to: https, http to 127.0.0.1, [::1] or localhost with any port, or a private-use URI (Cursor's). Each has at most 512 characters." example:"[\"http://127.0.0.1/callback\"]"`
+	RedirectURIs  []string `json:"redirect_uris" nullable:"false" minItems:"1" maxItems:"10" doc:"Where the person is sent back to: https, http to 127.0.0.1, [::1] or localhost with any port, or Cursor's private-use URI. Each has at most 512 characters." example:"[\"http://127.0.0.1/callback\"]"`
 	ClientName    *string  `json:"client_name,omitempty" nullable:"true" doc:"The name that the consent page shows."`
 	GrantTypes    []string `json:"grant_types,omitempty" nullable:"true"`
 	ResponseTypes []string `json:"response_types,omitempty" nullable:"true"`
