@@ -8,9 +8,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// newBudget mails the operators when the account's monthly bill passes the budget or is
-// forecast to. It covers the whole account, since AWS separates stages by tags only if the
-// bill's owner enabled that. It stops nothing.
+// newBudget makes a budget that notifies the operators when the account's monthly bill
+// passes it or is forecast to. It covers the whole account, since AWS separates stages by
+// tags only if the bill's owner enabled that. It stops nothing.
 func newBudget(stack awscdk.Stack, s Settings, operators awssns.Topic) {
 	if s.BudgetUSD == 0 {
 		return

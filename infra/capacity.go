@@ -20,14 +20,14 @@ type capacity struct {
 // span holds the bounds of a capacity that follows the load.
 type span struct{ least, most int }
 
-// provisioned returns the capacity that the settings choose.
+// chosenCapacity returns the capacity that the settings choose.
 //
 // On-demand capacity is paid for by the request, provisioned capacity by the hour.
 // Autoscaling keeps capacityTarget percent of provisioned capacity in use, and follows the
 // load within minutes. A load that rises faster is throttled once it has used up the unused
 // capacity of the last five minutes. A throttled index throttles the table's writes, so
 // each index may grow as far as the table.
-func (s Settings) provisioned() capacity {
+func (s Settings) chosenCapacity() capacity {
 	if s.Capacity != capacityProvisioned {
 		return capacity{mode: awsdynamodb.BillingMode_PAY_PER_REQUEST, capReads: s.TableReads, capWrites: s.TableWrites}
 	}
@@ -39,7 +39,7 @@ func (s Settings) provisioned() capacity {
 }
 
 func (s Settings) scale(table awsdynamodb.Table) {
-	p := s.provisioned()
+	p := s.chosenCapacity()
 	if p.mode != awsdynamodb.BillingMode_PROVISIONED {
 		return
 	}

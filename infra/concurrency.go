@@ -17,12 +17,12 @@ const (
 	// unreservedLeast is the number of executions that must stay unreserved in an account.
 	unreservedLeast = 100
 
-	// largeAccount is the concurrency from which functions have reservations by default. It
-	// is what AWS gives an account that is no longer new.
+	// largeAccount is the concurrency from which groups and readers have reservations by
+	// default. It is what AWS gives an account that is no longer new.
 	largeAccount = 1000
 
 	// readerShare is each stream reader's percentage of what may be reserved. In a large
-	// account it is at least 36 executions, which is more than the table has shards.
+	// account it is at least 36 executions, one for each of 36 shards.
 	readerShare = 4
 )
 

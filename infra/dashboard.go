@@ -25,7 +25,7 @@ type graph struct {
 	Region  string // where its metrics are; "" for the stack's
 }
 
-// line is a line of a graph: a metric or an expression.
+// line is a line of a graph: a metric or an expression, or several from a search.
 type line struct {
 	Label  string
 	Metric metric
@@ -53,7 +53,7 @@ type section struct {
 	Graphs []graph
 }
 
-// actors holds the functions that no caller waits for.
+// actors holds what the dashboard shows of functions that no caller waits for.
 type actors struct {
 	readers, schedules []named
 	dropped            []metric // of events about mail

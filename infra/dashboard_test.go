@@ -138,7 +138,7 @@ func TestDashboard(t *testing.T) {
 		for _, w := range s.page(t).Widgets {
 			what := w.Properties.Title + w.Properties.Markdown
 			if w.X < 0 || w.Width < 1 || w.Height < 1 || w.X+w.Width > 24 {
-				t.Errorf("%s: got x %d, width %d and height %d, want a size above 0 and columns 0 to 24", what, w.X, w.Width, w.Height)
+				t.Errorf("%s: got x %d, width %d and height %d, want a size above 0 and columns 0 to 23", what, w.X, w.Width, w.Height)
 			}
 			for x := w.X; x < w.X+w.Width; x++ {
 				for y := w.Y; y < w.Y+w.Height; y++ {
@@ -183,7 +183,7 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 		options := row[len(row)-1].(map[string]any)
 		id := options["id"].(string)
 		if before[id] {
-			t.Errorf("%s has two lines %s", what, id)
+			t.Errorf("%s has id %s twice", what, id)
 		}
 		if options["visible"] != false {
 			visible++

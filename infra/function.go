@@ -26,7 +26,7 @@ type function struct {
 	Doc    string
 	Size   host.Size
 	Rights rights
-	Dead   awssqs.Queue // nil if Rights.Dead is false
+	Dead   awssqs.Queue // used only if Rights.Dead is true
 
 	// Waited is true if callers wait for the function. Reader is true if it reads the
 	// stream. [Settings.reservation] depends on them.

@@ -104,7 +104,7 @@ func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, 
 	})
 }
 
-// identify sets up the address that mail is sent from in SES.
+// identify makes SES's identity of mailFrom, unless mailIdentity is existing.
 //
 // SES holds an address or domain only once per account and region, so two stages need two
 // domains, or an identity outside both stacks. Mails from a single address carry only SES's

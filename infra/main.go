@@ -1,5 +1,5 @@
 // Command infra is the CDK app. It turns the declarations of functions and events into a
-// CloudFormation template. cdk.json runs it, after the functions have been built. This
+// CloudFormation template. cdk.json runs it, after the functions have been built. The app
 // needs Node, but neither a network nor an account.
 //
 // The argument is the folder of the functions, by default "build". Three other arguments do

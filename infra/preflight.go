@@ -370,8 +370,8 @@ func (c *checks) identity() {
 	c.ok("SES has verified %s", name)
 }
 
-// owns reports whether a resource belongs to the deployed stack. It returns true if AWS
-// does not say.
+// owns reports whether a resource belongs to the deployed stack. It returns true if the
+// stack's resources cannot be listed.
 func (c *checks) owns(kind, physical string) bool {
 	if c.stack.Status == "" {
 		return false

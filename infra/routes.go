@@ -10,9 +10,9 @@ import (
 	"agentsocial/shared/api"
 )
 
-// DefaultGroup answers requests without a route: those for unknown paths, and all OPTIONS
-// requests. The gateway's own CORS setting is off, because it would answer OPTIONS for
-// unknown paths, too.
+// DefaultGroup answers requests without a route: those with an unknown path or method, and
+// all OPTIONS requests. The gateway's own CORS setting is off, because it would answer
+// OPTIONS for unknown paths, too.
 const DefaultGroup = functions.Fallback
 
 // maxRoutes is AWS's default quota of routes in an HTTP API.

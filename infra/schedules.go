@@ -36,8 +36,8 @@ const (
 	// deadLettersKeepDays is SQS's longest retention.
 	deadLettersKeepDays = 14
 
-	// stoppedFor is the time without a call after which an alarm rings. The alarm waits for
-	// at least two periods of the schedule.
+	// stoppedFor is the time without a call after which an alarm rings, or two periods
+	// of the schedule if these are longer.
 	stoppedFor = 30 * time.Minute
 
 	// unfinishedMost is the number of ticks that may run out of time within stoppedFor. A
@@ -77,8 +77,8 @@ func newDeadLetters(stack awscdk.Stack) awssqs.Queue {
 	})
 }
 
-// schedule lets the clock call a function, with a role that allows only that and to send
-// dead letters.
+// schedule lets the clock call a function, with a role that may do only that and send dead
+// letters.
 func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
 	rate, err := rateOf(s)
 	if err != nil {

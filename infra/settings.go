@@ -59,7 +59,7 @@ type Settings struct {
 	MailIdentity string
 	AlarmMail    string // "": no alarm is mailed
 	LogDays      int
-	LogReads     int // one in LogReads quick reads is logged
+	LogReads     int // one in LogReads quick reads is logged; all if EndpointMetrics is true
 
 	Canary                    bool
 	EndpointMetrics           bool

@@ -55,7 +55,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 	attribute := func(name string) *awsdynamodb.Attribute {
 		return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
 	}
-	p := s.provisioned()
+	p := s.chosenCapacity()
 	table := awsdynamodb.NewTable(stack, jsii.String("Table"), &awsdynamodb.TableProps{
 		PartitionKey: attribute(tables.AttrPK),
 		SortKey:      attribute(tables.AttrSK),

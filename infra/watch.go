@@ -21,8 +21,8 @@ import (
 //
 // These are the bounds of the alarms for the whole service.
 const (
-	// slowest is above the longest intended time, the two seconds for looking up an agent
-	// by its mail address.
+	// slowest is above the longest intended time, the two seconds of a request about a
+	// recovery.
 	slowest = 3 * time.Second
 
 	// mailsAnHour is far above normal mail, and far below the limits of a day's mails.
@@ -67,7 +67,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		What: "The gateway turns requests away. See whether requests grow (then raise throttleRate) or somebody floods the service (then do nothing).",
 		Of:   []metric{d.own(throttledMetric, "", "")}, Above: 100, Every: 5 * time.Minute,
 	})
-	d.alarm(stack, "FunctionsThrottled", alarm{ // the limit is the account's
+	d.alarm(stack, "FunctionsThrottled", alarm{ // of all functions in the account: they share its quota
 		What: "Lambda turns calls away: more come at once than the account's quota or a function's reservation allows. Find out which functions are affected. If a reservation is used up, raise groupConcurrency (endpoints) or reservedConcurrency (readers, schedules, returns); otherwise ask AWS to raise the quota.",
 		Of:   []metric{{"AWS/Lambda", "Throttles", nil, "Sum"}}, Above: 10, Every: 5 * time.Minute,
 	})

@@ -94,7 +94,7 @@ const (
 	TypeQueue    = "AWS::SQS::Queue"
 )
 
-// Function returns the function of the group, reader or schedule with this name.
+// Function returns the Lambda function of this name, such as "feed".
 func (s *Stack) Function(name string) (Resource, error) {
 	return s.called(TypeFunction, name, "Function")
 }

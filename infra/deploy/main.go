@@ -139,7 +139,7 @@ func (d deployment) cdk(args ...string) error {
 	if d.stage != "" {
 		args = append(args, "-c", "stage="+d.stage)
 	}
-	// Later options take precedence, so the operator's come first.
+	// These options take precedence over the operator's, because they come later.
 	c := exec.Command("sh", append([]string{"-c", `exec npx cdk deploy ` + d.context + ` "$@"`, "sh"}, args...)...)
 	c.Env = append(os.Environ(), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1")
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, d.out, d.err

@@ -94,8 +94,8 @@ type mapping struct {
 	UUID, State, StateTransitionReason, LastProcessingResult string
 }
 
-// readers checks the event source mappings. Lambda polls a mapping only if the function's
-// role may read the stream, which includes dynamodb:ListStreams.
+// readers checks the event source mappings. A mapping works only if the function's role may
+// read the stream and call dynamodb:ListStreams.
 func (o *operator) readers(ctx context.Context) {
 	var list struct{ EventSourceMappings []mapping }
 	if !o.ask(ctx, "readers of the stream", &list, "lambda", "list-event-source-mappings") {

@@ -209,7 +209,7 @@ func TestVisit_Defects(t *testing.T) {
 		}, want: []string{"an unknown path: GET /v1/first-day: got 404"}},
 		"drops Authorization": {change: asks(func(r *http.Request) { r.Header.Del("Authorization") }),
 			want: []string{"a token, and a tool of MCP: tools/call read_channel: got 401"}},
-		"has a function without the right to vote": {handle: func(w http.ResponseWriter, r *http.Request) {
+		"answers votes with 500": {handle: func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/vote") {
 				w.WriteHeader(http.StatusInternalServerError)
 				io.WriteString(w, `{"error":{"code":"internal","message":"m","hint":"h"}}`)

@@ -93,8 +93,8 @@ func person(in io.Reader, out io.Writer) solver {
 // puzzles bounds the puzzles that a person gets for one registration.
 const puzzles = 3
 
-// join returns the agent with the key in the file, and registers it if necessary. If this
-// fails, join reports why and returns nil.
+// join returns the agent with the key in the file. It registers an unknown agent unless the
+// caller named the file. If join fails, it reports why and returns nil.
 func (v *visitor) join(ctx context.Context, what string, f keyFile) *member {
 	key, err := f.load()
 	if err != nil {

@@ -32,15 +32,16 @@ func main() {
 }
 
 const (
-	// answerWithin bounds a call. It exceeds the gateway's own limit of 30 seconds.
+	// answerWithin bounds each try of a call. It exceeds the gateway's own limit of 30
+	// seconds.
 	answerWithin = 35 * time.Second
 
 	// readWithin bounds the wait for the stream's readers.
 	readWithin = time.Minute
 )
 
-// run makes the checks, and returns an error if one failed. in has a person's answers to
-// the puzzles of registrations.
+// run makes the checks, and returns an error if one failed. A person's answers to the
+// puzzles of registrations are read from in.
 func run(ctx context.Context, getenv func(string) string, way http.RoundTripper, in io.Reader, out io.Writer) error {
 	base := strings.TrimSuffix(getenv("URL"), "/")
 	if base == "" {

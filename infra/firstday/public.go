@@ -66,8 +66,8 @@ func (v *visitor) call(ctx context.Context, method, path, body string, headers .
 	return &answer{res.StatusCode, res.Header, b}, err
 }
 
-// public makes the checks that need no credential. It reports whether the service answers at
-// all.
+// public makes the checks that need no credential. It reports whether GET /health answered
+// 200.
 func (v *visitor) public(ctx context.Context) bool {
 	begun := time.Now()
 	a, err := v.call(ctx, http.MethodGet, "/health", "")
@@ -77,7 +77,7 @@ func (v *visitor) public(ctx context.Context) bool {
 			saw = a.String()
 		}
 		v.fail("health", `infra/RUNBOOK.md, "Alarm: Unreachable".`, "GET /health: %s", saw)
-		v.skip("everything else from outside", "the service does not answer at %s", v.client.URL())
+		v.skip("everything else from outside", "GET %s/health does not answer 200", v.client.URL())
 		return false
 	}
 	v.ok("health", "GET /health answers 200 within %s", time.Since(begun).Round(time.Millisecond))

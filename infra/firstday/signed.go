@@ -90,8 +90,8 @@ func (v *visitor) paths(ctx context.Context, a *member) {
 	}
 }
 
-// mcp checks that a bearer token reaches the functions, and that access and mcp have enough
-// permissions.
+// mcp checks that a bearer token reaches the functions, and that the functions access and
+// mcp have enough permissions.
 func (v *visitor) mcp(ctx context.Context, a *member) {
 	const what = "a token, and a tool of MCP"
 	token, err := a.MintToken(ctx, wire.NewToken{Label: "first day", Scopes: []string{"read"}, Days: 1})
@@ -207,8 +207,8 @@ func (v *visitor) arrived(ctx context.Context, a *member, seq int64, reply strin
 // lookAgain is the pause between two reads.
 const lookAgain = 500 * time.Millisecond
 
-// wait repeats the func found until it reports true. The parameter function names the Lambda
-// function that found asks.
+// wait repeats the func found until it reports true or fails, or v.within has passed since
+// begun. The parameter function names the Lambda function that found asks.
 func (v *visitor) wait(ctx context.Context, what, function, reader string, begun time.Time, found func() (bool, error)) {
 	for {
 		ok, err := found()
