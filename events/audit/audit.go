@@ -13,7 +13,7 @@
 //     and reports the books as not proved.
 //   - If money moves during every reading, the audit reports the books as not proved. A
 //     reading takes a tenth of a second for ten thousand accounts, and some seconds for a
-//     million. If money moves more often, use `make audit`.
+//     million. If money moves too often for this, use `make audit`.
 package audit
 
 import (

@@ -11,8 +11,8 @@ import (
 )
 
 // acquit undoes an upheld case that its appeal overturned. The author gets its karma
-// back. A suspension that no longer has enough cases ends, unless another one lasts
-// longer. A post is put back. A promo is not, because its budget was returned. Seats
+// back. A suspension that no longer has enough cases or owners ends, unless another one
+// lasts longer. A post is put back. A promo is not, because its budget was returned. Seats
 // that the author lost stay lost.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
 	first, err := d.readCase(ctx, appeal.Appeals)

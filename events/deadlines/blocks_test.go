@@ -72,8 +72,7 @@ func TestBlocksPutLast(t *testing.T) {
 	}
 }
 
-// Volunteers put last are listed in the seed's order, so that nobody can tell them
-// apart.
+// A draw lists its jurors in the seed's order, so that it does not show who was put last.
 func TestBlocksAreNoVeto(t *testing.T) {
 	for range 10 {
 		b, _ := newFixture(t)
@@ -130,7 +129,7 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 			sit = append(sit, len(d.Jurors))
 		}
 		if !slices.Equal(sit, slices.DeleteFunc(want, func(n int) bool { return n == 0 })) || c.Jurors.Has(one[0]) != (second == 0) || second == 0 && draws[0].Jurors[0] != one[0] {
-			t.Errorf("%d in the second window: got draws %+v, want %v jurors, and %s %s", second, draws, want, one[0], []string{"first", "not seated"}[second])
+			t.Errorf("%d eligible in the second window: got draws %+v, want %v jurors by window, and %s %s", second, draws, want, one[0], []string{"first", "not seated"}[second])
 		}
 	}
 }

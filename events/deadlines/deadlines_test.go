@@ -207,7 +207,7 @@ func TestSweep_SkipsIndexTakenAfterRead(t *testing.T) {
 	clock.Store(noon.Add(time.Hour).UnixMilli())
 	page, err := table.Query(t.Context(), tables.SealsDue(d.Now(), 1))
 	if err != nil || len(page.Items) != 1 {
-		t.Fatalf("got %d due indexes, want 1; error %v", len(page.Items), err)
+		t.Fatalf("due indexes: got %d, want 1; error %v", len(page.Items), err)
 	}
 	_, take := tables.SealDue{Channel: "den", At: noon.UnixMilli()}.Take(d.Now().Add(takeFor))
 	if err := d.Once(t.Context(), take); err != nil {

@@ -386,7 +386,7 @@ func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 }
 
 // summon gives a volunteer a seat, a duty and another place in the pool. The writes
-// fail if the volunteer has reported the item or may not act.
+// fail if the volunteer has reported the item, or its suspension changed since it was read.
 func (d deadlines) summon(c *tables.Case, v *volunteer) ([]tables.Write, error) {
 	var place [8]byte
 	if _, err := io.ReadFull(d.Rand, place[:]); err != nil {

@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Votes and sweeps change the state of a case. Each change requires the case's version
-// as read, so it cannot be applied twice.
+// Votes and sweeps change the state of a case on condition that its version is as read,
+// so no change is applied twice.
 
 // casesAtOnce is one, because the same few agents sit on all juries of a small network.
 // Concurrent cases would conflict.
@@ -83,8 +83,8 @@ func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error 
 	return d.Once(ctx, c.Keep())
 }
 
-// close ends a case, and removes the item if the case is upheld and is not an appeal. If
-// the item has gone meanwhile, close only ends the case.
+// close ends a case. If the case is upheld and is not an appeal, close also removes the
+// reported post or promo, unless it is already gone.
 func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
 	read, gone := *c, false
 	try := func() error {
@@ -164,8 +164,8 @@ func (s *seated) leave(state string) []tables.Write {
 }
 
 // miss ends the seat of a juror that missed a deadline (unix ms). Too many misses
-// remove the juror from the pool. Misses on one day count once, so that many
-// simultaneous cases remove nobody.
+// remove the juror from the pool. Misses on one day count once, because a juror may sit in
+// several cases at the same time.
 func (s *seated) miss(deadline int64, now time.Time) []tables.Write {
 	writes := s.leave(tables.SeatMissed)
 	on := time.UnixMilli(deadline).UTC().Truncate(day).UnixMilli()

@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// fixture is a pool of eligible volunteers.
+// fixture runs sweeps on a table with a pool of volunteers.
 type fixture struct {
 	deadlines
 	t *testing.T
@@ -234,7 +234,7 @@ func TestSecondWindow(t *testing.T) {
 			}
 		}
 		if c.Filled != int64(total) || c.Windows != test.windows || len(draws) != len(want) || int(c.Draws) != len(want) {
-			t.Errorf("%v: got %d seats after %d windows in %d draws, counted as %d; want %d after %d in %d", test.fit, c.Filled, c.Windows, len(draws), c.Draws, total, test.windows, len(want))
+			t.Errorf("%v: got Filled %d, Windows %d, Draws %d and %d draw items; want %d, %d, %d and %[8]d", test.fit, c.Filled, c.Windows, c.Draws, len(draws), total, test.windows, len(want))
 			continue
 		}
 		for i, d := range draws {
@@ -341,8 +341,7 @@ func TestEmptySeats(t *testing.T) {
 	}
 }
 
-// The claim keeps the day of the last missed duty, so that the miss
-// does not count twice.
+// The claim keeps the day of the last missed duty, so that the miss does not count twice.
 func TestLastMissIsKept(t *testing.T) {
 	b, _ := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Missed = jury.MissedMost - 1 })

@@ -64,7 +64,7 @@ func (e erase) handle(ctx context.Context) error {
 	})
 }
 
-// erase makes one pass over what an agent left, unless another sweep has taken it. A
+// erase makes one pass over what an agent left, unless another sweep does. A
 // pass that finds something is followed by another, for what other functions wrote
 // meanwhile. Passes do not find what is already erased, so an interrupted erasure
 // continues where it stopped.
@@ -246,7 +246,7 @@ func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wri
 }
 
 // checkout closes a page for buying credits, so that nobody pays for an agent that is
-// gone. A payment that arrives before that is booked (functions/credits/notice.go).
+// gone. An earlier payment is booked (functions/credits/notice.go).
 func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	c, err := read[tables.Checkout](item)
 	if err != nil {
@@ -270,8 +270,9 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 	return seats.Leave(ctx, e.App, agent)
 }
 
-// forget removes the agent's name from the event that source caused in to's inbox. The
-// parameter event needs only the fields that [tables.InboxEvent.WaitingKey] reads.
+// forget removes the agent's name from an event in the inbox of another agent, to. source
+// identifies the event, and the parameter event needs only the fields that
+// [tables.InboxEvent.WaitingKey] reads.
 func (e erase) forget(ctx context.Context, agent, to, source string, event tables.InboxEvent) error {
 	return e.Retry(ctx, func() error {
 		waiting := event.WaitingKey(to, source)

@@ -137,7 +137,7 @@ func TestForgetWaitingSender(t *testing.T) {
 	}
 }
 
-// meanwhile is a table that calls do once, right before a commit.
+// meanwhile is a table that calls do right before its first commit.
 type meanwhile struct {
 	tables.Backend
 	do func()
@@ -181,7 +181,7 @@ func TestOpenCasesOfTheOwner(t *testing.T) {
 			t.Errorf("%d open cases: got error %v, want none", open, err)
 		}
 		if got := f.read(k); (got != nil) != stays || f.read(w.Key) != nil {
-			t.Errorf("%d open cases: got number %v and report %v, want the number kept %v, and no report", open, got, f.read(w.Key), stays)
+			t.Errorf("%d open cases: got number %v and report %v, want the number kept = %t, and no report", open, got, f.read(w.Key), stays)
 		}
 	}
 }

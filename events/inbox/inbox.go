@@ -23,7 +23,7 @@ func New(a *app.App) stream.Function {
 		filters = append(filters, n.Filter)
 	}
 	return stream.Function{
-		Name: "inbox", Doc: "Puts events into inboxes: welcomes, replies, mentions, marks, visits, messages, followers, posts of followed agents, ideas, juries, operators' decisions, and changes of security and credits. Removes the texts of deleted posts, messages and ideas.",
+		Name: "inbox", Doc: "Puts events into inboxes: welcomes, replies, mentions, marks, visits, messages, followers, posts of followed agents, ideas, juries, ended promos, operators' decisions, and changes of security and credits. Removes deleted texts from inboxes.",
 		Reads: tables.Agents | tables.Handles | tables.Inboxes | tables.PostMarks | tables.IdeaBoard | tables.ParentIndex, Writes: tables.Inboxes | tables.PostMarks,
 		Filters: filters,
 		Batch:   100, Window: time.Second,
@@ -72,7 +72,7 @@ func (d delivery) waiting() tables.Key { return d.event.WaitingKey(d.to, d.sourc
 
 const (
 	textMost   = 280 // characters of an event's text
-	putsMost   = 50  // events of an inbox that are put, then checked, together
+	putsMost   = 50  // events of an inbox in one call of put
 	putsAtOnce = 8   // events of an inbox that are put concurrently
 	sideBySide = 16  // changes, or inboxes, handled concurrently
 )

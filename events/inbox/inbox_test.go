@@ -70,12 +70,12 @@ func read(t rapid.TB, table tables.Backend, agent string) []tables.InboxEvent {
 	}
 }
 
-// events reads an agent's inbox, and returns the events as "seq kind source".
+// events reads an agent's inbox, and returns the events as "seq kind post".
 func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
 	t.Helper()
 	for _, e := range read(t, table, "ag_"+agent) {
-		source, _ := e.Subject["post"].(string)
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%d %s %s", e.Seq, e.Kind, source)))
+		post, _ := e.Subject["post"].(string)
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%d %s %s", e.Seq, e.Kind, post)))
 	}
 	return out
 }

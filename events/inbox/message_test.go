@@ -48,7 +48,7 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.From.Handle != "fox" || first.Subject["message"] != "msg_1" || first.Subject["agent"] != "ag_fox" || first.Text != "hello @cat" || first.HappenedAt != 7 {
-		t.Errorf("first event: got %+v, want msg_1 from fox", first)
+		t.Errorf("first event: got %+v, want msg_1 from fox at 7, with its text", first)
 	}
 	if n := len([]rune(second.Text)); n > textMost || n < textMost-1 {
 		t.Errorf("length of a long message's text: got %d, want %d or %d", n, textMost-1, textMost)

@@ -61,7 +61,7 @@ func TestPushIsDecidedByOneOfTwo(t *testing.T) {
 	}
 }
 
-// crowded counts the pushes that are recorded at once.
+// crowded counts the pushes that are being recorded at the same time.
 type crowded struct {
 	tables.Backend
 	mu        sync.Mutex
@@ -101,7 +101,7 @@ func TestPush_SideBySide(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.most != sideBySide {
-			t.Errorf("pushes recorded at once: got %d, want %d", c.most, sideBySide)
+			t.Errorf("pushes recorded at the same time: got %d, want %d", c.most, sideBySide)
 		}
 		var got []string
 		for _, e := range read(t, f.Table, "ag_f01") {

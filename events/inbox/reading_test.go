@@ -178,7 +178,7 @@ func TestDeliveredAgain(t *testing.T) {
 		f.hand(t, records...)
 		f.hand(t, records...)
 		holds(t, f, "ag_fox", nil, []string{"po_000"})
-		if name == "the check" { // check deletes only the copy of an event that has its number
+		if name == "the check" { // check deletes the repeated event only if the first one has its number
 			read(t, table, "ag_fox")
 		}
 		again, b := f.before(when, func() {
@@ -226,7 +226,7 @@ func TestDeliveredLate(t *testing.T) {
 				f.hand(t, records...)
 				items, err := table.Get(t.Context(), tables.Strong, tables.InboxMarkerKey("ag_fox", "po_000"))
 				if err != nil || (items[0] != nil) != (at >= readAt) || items[0] != nil && items[0].Int(tables.AttrTTL) < begin.Add(89*day).Unix() {
-					t.Errorf("read after %s, now %s: got marker %v, want a marker until day 89 or later = %t", readAt, at, items, at >= readAt)
+					t.Errorf("read after %s, now %s: got marker %v, error %v, want a marker until day 89 or later = %t", readAt, at, items, err, at >= readAt)
 				}
 			}
 		}

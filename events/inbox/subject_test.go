@@ -14,8 +14,8 @@ import (
 	"agentsocial/tables"
 )
 
-// has describes the events of a kind or change.
-type has struct {
+// shape describes the events of a kind or change.
+type shape struct {
 	always, sometimes string // members of the subject
 	from, text        bool
 }
@@ -33,12 +33,12 @@ func words(cell string) []string {
 
 // documented reads the rows of /docs/catchup. In a kind's row, members after a semicolon
 // are optional, and null in the next cell means that the event has no sender.
-func documented(t *testing.T) map[string]has {
+func documented(t *testing.T) map[string]shape {
 	page, err := os.ReadFile("../../functions/docs/topics/catchup.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]has{}
+	rows := map[string]shape{}
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(line, "|")
 		if len(cells) != 7 || !strings.HasPrefix(line, "| `") {
@@ -48,11 +48,11 @@ func documented(t *testing.T) map[string]has {
 		if change := words(cells[2]); strings.HasPrefix(cells[2], " `") {
 			members := append(words(cells[4]), "change")
 			slices.Sort(members)
-			rows[name+" "+change[0]] = has{always: strings.Join(members, " "), text: name == tables.EventModeration} // every moderation event has a text
+			rows[name+" "+change[0]] = shape{always: strings.Join(members, " "), text: name == tables.EventModeration} // every moderation event has a text
 			continue
 		}
 		always, sometimes, _ := strings.Cut(cells[3], ";")
-		rows[name] = has{
+		rows[name] = shape{
 			strings.Join(words(always), " "), strings.Join(words(sometimes), " "),
 			strings.TrimSpace(cells[4]) != "" && !strings.HasPrefix(cells[4], " null,"), strings.Contains(cells[4], " and "),
 		}
@@ -196,7 +196,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	got := map[string]has{}
+	got := map[string]shape{}
 	for name, m := range all {
 		var always, sometimes []string
 		for _, member := range slices.Sorted(maps.Keys(m.members)) {
@@ -206,12 +206,12 @@ func TestSubjectsAreDocumented(t *testing.T) {
 				sometimes = append(sometimes, member)
 			}
 		}
-		got[name] = has{strings.Join(always, " "), strings.Join(sometimes, " "), m.from, m.text}
+		got[name] = shape{strings.Join(always, " "), strings.Join(sometimes, " "), m.from, m.text}
 	}
 	for _, kind := range []string{tables.EventCredits, tables.EventSecurity} { // their changes have rows of their own
-		got[kind] = has{always: "change"}
+		got[kind] = shape{always: "change"}
 	}
-	got[tables.EventModeration] = has{always: "change", text: true}
+	got[tables.EventModeration] = shape{always: "change", text: true}
 	declared(t, got)
 	want := documented(t)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -226,7 +226,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 }
 
 // declared checks [wire.EventKinds], which the OpenAPI document is made from.
-func declared(t *testing.T, got map[string]has) {
+func declared(t *testing.T, got map[string]shape) {
 	t.Helper()
 	kinds := map[string]bool{}
 	for _, k := range wire.EventKinds {

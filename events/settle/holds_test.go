@@ -93,28 +93,28 @@ func TestPromoCaps(t *testing.T) {
 		}
 		return b
 	}
-	buy := func(agent, behind string, days int) {
+	buy := func(agent, owner string, days int) {
 		o := promo.Offer{USD: 5, Days: days, CPM: promo.CPMLeast, Now: d.Now()}
 		p := &tables.Promo{ID: "pr_" + d.Random(4), CreatedAt: d.Now().UnixMilli()}
-		d.commit(board().Add(p, o.Entry(&tables.Profile{ID: agent, Owner: behind}), nil)...)
+		d.commit(board().Add(p, o.Entry(&tables.Profile{ID: agent, Owner: owner}), nil)...)
 	}
-	full := func(agent, behind string, after int) string {
-		c := board().Full(&tables.Profile{ID: agent, Owner: behind}, noon.AddDate(0, 0, after))
+	full := func(agent, owner string, after int) string {
+		c := board().Full(&tables.Profile{ID: agent, Owner: owner}, noon.AddDate(0, 0, after))
 		if c == nil {
 			return ""
 		}
 		return fmt.Sprintf("%s %d, room on day %v", c.Of, c.Live, c.Room.Sub(noon).Hours()/24)
 	}
 	type want struct {
-		agent, behind string
-		after         int
-		full          string
+		agent, owner string
+		after        int
+		full         string
 	}
 	expect := func(when string, wants ...want) {
 		t.Helper()
 		for _, c := range wants {
-			if got := full(c.agent, c.behind, c.after); got != c.full {
-				t.Errorf("%s: agent %s of owner %q on day %d: got %q, want %q", when, c.agent, c.behind, c.after, got, c.full)
+			if got := full(c.agent, c.owner, c.after); got != c.full {
+				t.Errorf("%s: agent %s of owner %q on day %d: got %q, want %q", when, c.agent, c.owner, c.after, got, c.full)
 			}
 		}
 	}

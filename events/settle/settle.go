@@ -147,7 +147,7 @@ func (s settle) promo(ctx context.Context, id string, found *reading, due time.T
 	})
 }
 
-// settleOnce books the counted impressions, then ends the promo if its time has come.
+// settleOnce books the counted impressions, then ends the promo if [ending] says so.
 // Each step is one conditional transaction. If a settlement is interrupted between the
 // two, the next one makes the second step.
 //

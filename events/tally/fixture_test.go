@@ -54,7 +54,7 @@ var someEmoji = func() (all []string) {
 	return all
 }()
 
-// fewEmoji has few enough for a post to show all.
+// fewEmoji has fewer emoji than a post can show.
 var fewEmoji = someEmoji[:8]
 
 // crashing is a table on which a function dies when it takes slots, or before or after
@@ -64,7 +64,7 @@ type crashing struct {
 	atSlots, before, after bool
 	meanwhile              func()
 	once                   sync.Once
-	others                 atomic.Int64 // number of commits to counters that are refused as conflicts
+	others                 atomic.Int64 // number of commits to counters still to refuse as conflicts
 }
 
 var errCrash = errors.New("the function died")
@@ -175,7 +175,7 @@ func (s *fixture) remove(post *tables.Post) {
 	post.Deleted = true
 }
 
-// something does a random thing that agents may do.
+// something does a random thing that agents may do, or lets time pass.
 func (s *fixture) something(t *rapid.T) {
 	post := rapid.SampledFrom(s.posts).Draw(t, "post")
 	by := rapid.SampledFrom(voters).Draw(t, "by")
@@ -284,7 +284,7 @@ func (s *fixture) settle() {
 		s.hear()
 		for _, r := range s.came[s.done:] {
 			if New(&app.App{}).Match(r) && r.New.Str(tables.AttrType) != tables.TypeLane {
-				s.Errorf("after counting: got record %v, want only lanes for the reader", r.New)
+				s.Errorf("record for the reader after counting: got %v, want only lanes", r.New)
 			}
 		}
 	}
@@ -293,7 +293,8 @@ func (s *fixture) settle() {
 	}
 }
 
-// checkPost checks a post's numbers against its marks, and adds their worth to karma.
+// checkPost checks a post's numbers against its marks, and adds the worth of the marks to
+// karma.
 func (s *fixture) checkPost(p *tables.Post, karma map[string]int64) {
 	var marks []tables.Item
 	partitions := []string{tables.MarksPK(p.ID)}

@@ -16,7 +16,7 @@ import (
 )
 
 // A target that many batches add to is hot: their transactions conflict. After three
-// conflicts a batch adds to a lane instead ([tables.Lane]), so that its other records
+// failed tries a batch adds to a lane instead ([tables.Lane]), so that its other records
 // need not wait. A lane holds a part of a sum until [reader.moveLanes] adds it to the
 // target. For [hotFor] the process then adds to lanes without trying the target first.
 
@@ -85,8 +85,8 @@ func (f reader) thrice(ctx context.Context, write func(context.Context) error) (
 // sum identifies a sum by the partition of its lanes, and by its kind.
 type sum struct{ pk, to string }
 
-// moveLanes adds all waiting lanes of each sum in records to the target. It runs last in
-// a batch, so that a busy target delays only its own lanes.
+// moveLanes moves the lanes in records, and all other lanes of the same sums, to their
+// targets. It runs last in a batch, so that a busy target delays only its own lanes.
 func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) error {
 	sums := map[sum]bool{}
 	for _, r := range records {

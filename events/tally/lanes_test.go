@@ -359,7 +359,7 @@ func TestMarksWait(t *testing.T) {
 	s.checkPost(p, map[string]int64{})
 	for _, key := range []tables.Key{tables.ReactionsKey(p.ID, "ag_d", p.Apart), tables.HelpfulKey(p.ID)} {
 		if mark := s.get(key, &struct{}{}); mark["waits"] != nil {
-			t.Errorf("counted mark: got %v, want no attribute waits", mark)
+			t.Errorf("counted mark: got %v, want it without the attribute %q", mark, "waits")
 		}
 	}
 }

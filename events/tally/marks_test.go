@@ -168,6 +168,6 @@ func TestEmojiMost(t *testing.T) {
 	}
 	got := shown()
 	if got[someEmoji[last]] != int64(1) || got[someEmoji[1]] != int64(2) || got[someEmoji[0]] != nil || len(got) != tables.EmojiMost {
-		t.Errorf("emoji of the post: got %v, want %d with the last emoji in place of the first", got, tables.EmojiMost)
+		t.Errorf("emoji of the post: got %v, want %d with the last emoji in place of the first, and the second twice", got, tables.EmojiMost)
 	}
 }

@@ -72,9 +72,9 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	return work.Wait()
 }
 
-// tend tends an index, at most until within is done. It builds segments up to the level
-// most. If there will be more to do, it schedules the next tending and returns its time.
-// A failure is only logged, and does not fail the batch.
+// tend tends an index. The context within bounds the time, and most bounds the level of the
+// segments that it builds. If there will be more to do, it schedules the next tending and
+// returns its time. A failure is only logged, and does not fail the batch.
 func (f reader) tend(ctx, within context.Context, channel string, most search.Level) (due time.Time) {
 	due, err := index.Named(f.App, channel).Tend(within, most)
 	switch {

@@ -123,7 +123,7 @@ func TestTurns(t *testing.T) {
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
 		t.Fatal(err)
 	}
-	// The 16th post is sealed once it is search.SealAge old.
+	// The 16th post is sealed when it is search.SealAge old.
 	want := last.Add(search.SealAge - time.Second).UnixMilli()
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
 		t.Errorf("index with new posts: got %d heads, due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
@@ -332,7 +332,7 @@ func TestBackground(t *testing.T) {
 	}
 	heads, err := index.Of(f.App, "den").Heads(t.Context(), search.Newest, 100, true)
 	if err != nil || heads[len(heads)-1].Level != search.Top {
-		t.Errorf("after background work: got %d heads, want the oldest to be of level %d; error %v", len(heads), search.Top, err)
+		t.Errorf("heads after background work: got %+v, error %v, want the last one to be of level %d", heads, err, search.Top)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

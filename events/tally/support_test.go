@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestSupport checks an idea's support, its rank and its milestones, when records come in
-// any order and number, to a function that may fail.
+// TestSupport checks an idea's support, its rank and its milestones. Records come in any
+// order, some of them repeatedly, and handle may fail.
 func TestSupport(t *testing.T) {
 	const wanted, other = "id_wanted", "id_other"
 	rapid.Check(t, func(t *rapid.T) {
@@ -133,7 +133,7 @@ func TestSupport(t *testing.T) {
 				t.Fatalf("%s: got support %d, want %d", id, c.Support, want)
 			}
 			if want >= 10 && c.Told < 10 || want >= 1 && c.Told < 1 {
-				t.Fatalf("%s: got last milestone %d at support %d, want the highest milestone reached", id, c.Told, want)
+				t.Fatalf("%s: got last milestone %d at support %d, want at least the highest milestone up to it", id, c.Told, want)
 			}
 		}
 	})

@@ -67,8 +67,8 @@ func TestVoucher_OlderVotes(t *testing.T) {
 	}
 }
 
-// TestTimes checks that the first removal of a post has no number, like removals counted
-// before posts could be put back.
+// TestTimes checks that the marker of a post's first removal has no number. Markers from
+// before posts could be put back have none.
 func TestTimes(t *testing.T) {
 	for restored, want := range map[int64]string{0: "", 1: "1", 2: "2"} {
 		if got := times(restored); got != want {
