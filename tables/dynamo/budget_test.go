@@ -64,7 +64,7 @@ func TestRequestsWhileThrottled(t *testing.T) {
 					}
 				}
 				if ratio := float64(far.requests) / float64(n); ratio >= 1.1 {
-					t.Errorf("requests for %d throttled calls: got %d, %.3f for each; want less than 1.1", n, far.requests, ratio)
+					t.Errorf("requests for %d throttled calls: got %d, %.3f for each; want less than 1.1 for each", n, far.requests, ratio)
 				}
 				far.code, far.requests = "", 0
 				for range 50 {

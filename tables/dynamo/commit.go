@@ -106,11 +106,12 @@ func (db *DB) transact(ctx context.Context, token string, writes []write) error 
 	return f.commitError()
 }
 
-// errOverflow means that only the guard of a sum failed, not a condition of the caller's.
+// errOverflow means that a write failed only on the guard of a sum, not on a condition of
+// the caller's.
 var errOverflow = invalid("a sum overflows an int64")
 
-// reasons returns a Cancelled if a condition of the caller's failed, errOverflow if a sum
-// overflows, and f otherwise.
+// reasons returns errOverflow if a sum overflows, else a Cancelled if a condition of the
+// caller's failed, else f.
 func reasons(f *failure, given []types.CancellationReason, writes []write) error {
 	if len(given) != len(writes) {
 		return f

@@ -12,9 +12,9 @@ import (
 	"agentsocial/tables"
 )
 
-// CreateTable makes a table with [tables.Indexes], optionally with a stream,
-// and waits until it is ready. It is for DynamoDB Local and tests:
-// infra makes production's table.
+// CreateTable makes a table with [tables.Indexes] and TTL, optionally with a stream, and
+// waits until it is ready. It is for DynamoDB Local and tests: infra makes production's
+// table.
 func CreateTable(ctx context.Context, client *dynamodb.Client, name string, stream bool) error {
 	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(name),

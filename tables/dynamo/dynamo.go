@@ -1,9 +1,9 @@
 // Package dynamo implements the table on Amazon DynamoDB, for production, and
 // on DynamoDB Local.
 //
-// The client is made from [Config] only, not by the SDK's configuration chain: a Lambda
-// function's start-up time is mostly the initialisation of linked packages. The streams
-// client is separate, in tables/dynamo/streams.
+// The client is made from [Config] only. The SDK's configuration chain would link more
+// packages, and initialising packages is most of a Lambda function's start-up time. The
+// streams client is separate, in tables/dynamo/streams.
 package dynamo
 
 import (

@@ -46,8 +46,8 @@ func (e *expression) str(s string) string {
 	return e.value(&types.AttributeValueMemberS{Value: s})
 }
 
-// conditions returns an expression that is true if all conds hold and no sum of
-// updates overflows an int64. It is nil if there is nothing to require.
+// conditions returns an expression that is true if all conds hold and no addition
+// in updates overflows an int64. It is nil if there is nothing to require.
 func (e *expression) conditions(conds []tables.Cond, updates []tables.Update) (*string, error) {
 	var parts []string
 	for _, c := range conds {
@@ -118,10 +118,10 @@ func (e *expression) predicate(a string, c tables.Cond) (string, error) {
 		switch c.Op {
 		case tables.CondEqual, tables.CondAbsentOrEqual, tables.CondNotEqual:
 		default:
-			return "", invalid("condition %d of %q with a %T", c.Op, c.Attr, v)
+			return "", invalid("op %d compares %q with a %T", c.Op, c.Attr, v)
 		}
 	default:
-		return "", invalid("condition %d of %q with a %T", c.Op, c.Attr, v)
+		return "", invalid("op %d compares %q with a %T", c.Op, c.Attr, v)
 	}
 	switch c.Op {
 	case tables.CondEqual, tables.CondAbsentOrEqual:
@@ -188,5 +188,5 @@ func (e *expression) update(u tables.Update) (clause, term string, err error) {
 	case u.Op == tables.UpdRemoveFromSet && isSet:
 		return "DELETE", a + " " + e.value(value), nil
 	}
-	return "", "", invalid("update %d of attribute %q with a %T", u.Op, u.Attr, u.Value)
+	return "", "", invalid("op %d updates %q with a %T", u.Op, u.Attr, u.Value)
 }

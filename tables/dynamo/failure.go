@@ -131,7 +131,7 @@ func isThrottle(code string) bool {
 	return false
 }
 
-// invalid makes an ErrInvalid for a mistake that is found before anything is sent.
+// invalid makes an ErrInvalid with a message.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{tables.ErrInvalid}, args...)...)
 }

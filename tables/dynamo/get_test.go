@@ -108,7 +108,7 @@ func TestForeignItems(t *testing.T) {
 	for _, v := range []string{`{"N":"1.5"}`, `{"N":"9223372036854775808"}`, `{"NULL":true}`, `{"NS":["1"]}`, `{"L":[{"NULL":true}]}`} {
 		db, _ := play(t, answer{status: 200, body: `{"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"v":` + v + `}}`})
 		if items, err := db.Get(t.Context(), tables.Strong, put.Key); err == nil {
-			t.Errorf("%s: got %v, want an error", v, items)
+			t.Errorf("Get of an item with %s: got %v, want an error", v, items)
 		}
 	}
 }

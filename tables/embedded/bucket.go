@@ -38,7 +38,8 @@ func (b *bucket) bucket() *bbolt.Bucket {
 }
 
 // fillOf returns how full bbolt leaves the pages of a bucket when it splits them. The
-// feed's keys only rise, so its pages can be nearly full. The keys of tokens are random.
+// feed's keys only rise, so its pages can be nearly full. The keys of tokens are
+// random within a time slot (token.go).
 func fillOf(name string) float64 {
 	switch name {
 	case bucketFeed:

@@ -10,13 +10,13 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// remedy ends the error for a damaged file.
+// remedy ends the errors for a file that is damaged, empty or not a table.
 const remedy = "replace it with an earlier copy, or remove it to begin with an empty table"
 
 // checkFile refuses a damaged file, on which bbolt panics or crashes. It also refuses an
 // empty file, which bbolt treats as a new table. clean means that nobody has touched the
-// file since this program closed it. Then checkFile does not read the pages, which takes
-// seconds.
+// file since this program closed it. If it is not clean, checkFile reads all pages, which
+// takes seconds.
 func checkFile(path string) (clean bool, err error) {
 	info, err := os.Stat(path)
 	switch {

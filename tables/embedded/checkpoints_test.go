@@ -35,7 +35,7 @@ func testCheckpoints(t *testing.T, path string) {
 	set := func(changed map[string]string) error { return table.SetCheckpoints(t.Context(), changed) }
 	wantCheckpoints(t, table, map[string]string{})
 	if err := set(map[string]string{"a": "1"}); !errors.Is(err, tables.ErrInvalid) {
-		t.Errorf("a position in an empty feed: got %v, want %v", err, tables.ErrInvalid)
+		t.Errorf("SetCheckpoints with a position in an empty feed: got %v, want %v", err, tables.ErrInvalid)
 	}
 	commit(t, table, tables.Put(item{"pk": "P", "sk": "1"}))
 	commit(t, table, tables.Put(item{"pk": "P", "sk": "2"}))
@@ -55,7 +55,7 @@ func testCheckpoints(t *testing.T, path string) {
 		"no name":         {"a": records[0].Seq, "": "1"},
 	} {
 		if err := set(bad); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("%s: got %v, want %v", name, err, tables.ErrInvalid)
+			t.Errorf("SetCheckpoints, %s: got %v, want %v", name, err, tables.ErrInvalid)
 		}
 		wantCheckpoints(t, table, stands)
 	}
@@ -65,7 +65,7 @@ func testCheckpoints(t *testing.T, path string) {
 	if path == embedded.Memory {
 		return
 	}
-	// A copy has the positions of the time when it was made.
+	// A copy has the positions of the time of copying.
 	copied := filepath.Join(t.TempDir(), "copy")
 	if err := table.Copy(copied); err != nil {
 		t.Fatal(err)

@@ -144,7 +144,7 @@ func TestClose_Clean(t *testing.T) {
 
 func TestMapAtOnce(t *testing.T) {
 	if small, large := mapAtOnce(atOnceMost), mapAtOnce(atOnceMost+1); small != mapPopulate || large != 0 {
-		t.Errorf("got flags %#x for a file of 4 GiB and %#x for a larger one, want %#x and 0", small, large, mapPopulate)
+		t.Errorf("mapAtOnce: got flags %#x for a file of 4 GiB and %#x for a larger one, want %#x and 0", small, large, mapPopulate)
 	}
 }
 

@@ -72,7 +72,7 @@ func testSerializable(t *testing.T, path string) {
 	wg.Wait()
 	table.SetFaults(nil)
 	if n := get(t, table, at("COUNT", "N")).Int("n"); n != moved.Load() || n+refused.Load() != workers*moves {
-		t.Fatalf("got %d moves counted, %d made, %d refused; want all made ones counted, and %d made or refused", n, moved.Load(), refused.Load(), workers*moves)
+		t.Fatalf("got %d moves counted, %d made, %d refused; want as many counted as made, and %d made or refused", n, moved.Load(), refused.Load(), workers*moves)
 	}
 	replay(t, table)
 }
@@ -143,7 +143,7 @@ func testChangesWait(t *testing.T, path string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, _, err := table.Changes(ctx, "shard-0", records[0].Seq, 10, time.Second); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("ended context: got %v, want %v", err, context.DeadlineExceeded)
+		t.Fatalf("Changes with a context that ends: got %v, want %v", err, context.DeadlineExceeded)
 	}
 	start = time.Now()
 	if records, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, 40*time.Millisecond); err != nil || len(records) != 0 || time.Since(start) != 40*time.Millisecond {
@@ -151,7 +151,7 @@ func testChangesWait(t *testing.T, path string) {
 	}
 	time.AfterFunc(10*time.Millisecond, func() { table.Close() })
 	if _, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, time.Second); !errors.Is(err, embedded.ErrClosed) {
-		t.Fatalf("closed table: got %v, want %v", err, embedded.ErrClosed)
+		t.Fatalf("Changes while the table is closed: got %v, want %v", err, embedded.ErrClosed)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestChanges_WaitIsOver(t *testing.T) {
 			}()
 			got, _, err := table.Changes(t.Context(), "shard-0", after, 10, time.Second)
 			if err != nil || len(got) == 0 && committed.Load() {
-				t.Fatalf("round %d: got %v, %v after a commit, want its change", n, got, err)
+				t.Fatalf("round %d, committed %t: got %v, %v; want no error, and the change if committed", n, committed.Load(), got, err)
 			}
 			synctest.Wait()
 		}

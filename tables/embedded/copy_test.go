@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// A copy of a table in use has no transaction in part.
+// A copy of a table in use has each transaction as a whole or not at all.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	table := open(t, embedded.Config{Path: filepath.Join(dir, "table")})

@@ -10,8 +10,8 @@ import (
 
 var errBrokenItem = errors.New("embedded: a broken item in the file")
 
-// decodeStored decodes an item from the table. Files of formats 1 and 2 have items that are
-// not packed.
+// decodeStored decodes an item from the table. Items that were written in formats 1 and 2
+// are not packed.
 func decodeStored(key, value string) (*stored, error) {
 	if value == "" || value[0] != packedVersion {
 		return decodeItem(value)

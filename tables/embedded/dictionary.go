@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// shapes describes the items that a table has most of. The most frequent are last, where
-// copying takes the fewest bytes. It must never change: files were packed with it.
+// shapes describes the kinds of items that are frequent in a table. The most frequent are
+// last, where copying takes the fewest bytes. It must never change: files were packed with it.
 //
-// A line is a type, then the attributes in the order of their names. A name alone stands
-// for any string, type for the line's type, name/n for a string of n bytes, and name=value
-// for the string value.
+// A line is a type, then the attributes in the order of their names. The attribute "type"
+// is the line's type. Any other name alone is a string of any length, name/n is a string of
+// n bytes, and name=value is the string after the "=".
 // Numbers are name# and name#value, booleans name+ and name-, bytes name*, sets name[, and
 // maps name{ … }.
 const shapes = `

@@ -39,14 +39,14 @@ func TestEncode_RoundTrip(t *testing.T) {
 		}
 		decoded, err := decodeItem(string(b))
 		if err != nil || !reflect.DeepEqual(decoded.item, item) || decoded.encoded != string(b) {
-			t.Fatalf("got %v, %v; want %v", decoded, err, item)
+			t.Fatalf("decodeItem: got %+v, %v; want item %v, encoded %x", decoded, err, item, b)
 		}
 		back := decoded.item
 		if again, _ := appendItem(nil, back); !bytes.Equal(again, b) {
 			t.Fatalf("second encoding: got %x, want %x", again, b)
 		}
 		if item.Size() != decoded.size {
-			t.Fatalf("got size %d, want %d", decoded.size, item.Size())
+			t.Fatalf("decodeItem: got size %d, want %d", decoded.size, item.Size())
 		}
 		if _, err := decodeItem(string(b[:rapid.IntRange(0, len(b)-1).Draw(t, "cut")])); err == nil {
 			t.Fatal("decodeItem accepted a truncated item")
@@ -142,7 +142,7 @@ func TestFormerNesting(t *testing.T) {
 	item["n"] = int64(1)
 	got, err := table.Get(t.Context(), tables.Strong, key)
 	if err != nil || !reflect.DeepEqual(got[0], item) {
-		t.Errorf("got %v, %v; want %v", got, err, item)
+		t.Errorf("Get after the change: got %v, %v; want %v", got, err, item)
 	}
 	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item)}}); !errors.Is(err, tables.ErrInvalid) {
 		t.Errorf("putting the item again: got %v, want %v", err, tables.ErrInvalid)

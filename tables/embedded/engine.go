@@ -11,12 +11,13 @@ type engine interface {
 	// read returns a consistent view of the trees, for one goroutine at a time, until end
 	// is called.
 	read() (now *trees, end func(), err error)
-	// hold returns the state before a write, for a view that is kept longer. It is called
+	// hold returns the state before a write, for views that outlive the write. It is called
 	// within the write, before any change.
 	hold() (before *trees, end func(), err error)
 	// write runs work on the trees, one call at a time. It returns when the changes are
 	// visible, and as durable as the engine makes them. If work fails, write undoes the
-	// changes and returns the error. If ctx ends before work begins, work does not run.
+	// changes and returns the error. If ctx ends before work begins, write may
+	// give up without running work.
 	write(ctx context.Context, work func(*trees) error) error
 	// close waits for running writes. Afterwards all calls fail with ErrClosed.
 	close() error

@@ -16,8 +16,8 @@ const (
 	Conflict          // a commit ends with ErrConflict, and writes nothing
 	Throttled         // any call ends with ErrThrottled, and does nothing
 	LostRequest       // a commit ends with ErrUnknownOutcome, and writes nothing
-	LostAnswer        // a commit ends with ErrUnknownOutcome, and writes everything
-	Stale             // an eventually consistent read returns a state that is some commits and at most 50 ms old
+	LostAnswer        // a commit ends with ErrUnknownOutcome, and writes everything unless a condition fails
+	Stale             // an eventually consistent read may miss commits of the last 50 ms
 )
 
 // Kinds of calls.

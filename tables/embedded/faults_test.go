@@ -49,11 +49,11 @@ func TestStaleReads(t *testing.T) {
 	})
 }
 
-// stale makes every read stale that may be, and wants one key per call.
+// stale chooses [embedded.Stale] for every call, and wants one key per call.
 func stale(t *testing.T) embedded.Faults {
 	return func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {
-			t.Errorf("got a %s of %v, want a single key", kind, keys)
+			t.Errorf("fault of a %s: got the keys %v, want one, with a PK", kind, keys)
 		}
 		return embedded.Stale
 	}
@@ -63,8 +63,8 @@ func numbered(n int64, size int) tables.Write {
 	return tables.Put(item{"pk": "P", "sk": "S", "n": n, "b": make([]byte, size), "rank_pk": "R", "rank_sk": fmt.Sprint(n)})
 }
 
-// testGrowth uses the real clock: a file that outgrows its map waits for the snapshots'
-// release.
+// testGrowth uses the real clock: a file that outgrows its memory map waits for the
+// snapshots' release.
 func testGrowth(t *testing.T, path string) {
 	table := open(t, embedded.Config{Path: path, Faults: stale(t)})
 	for n := range int64(4) {

@@ -40,7 +40,7 @@ func (s *state) record(c *change) error {
 
 // complete copies an item that is about to change into the record of its last change.
 func (s *state) complete(c *change) error {
-	if c.old.seq == 0 { // absent, not in the feed, or whole in its record
+	if c.old.seq == 0 { // absent, not in the feed, or already in its record
 		return nil
 	}
 	at := number(c.old.seq)

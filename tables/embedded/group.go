@@ -29,7 +29,7 @@ type request struct {
 	work      func(*trees) error
 	unhurried bool
 	err       error         // set before done is closed
-	done      chan struct{} // closed when the work is durable, or undone
+	done      chan struct{} // closed when the work is durable or failed
 }
 
 func (f *file) write(ctx context.Context, work func(*trees) error) error {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		if err := work(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
-		os.Exit(1) // the test kills a victim before it ends
+		os.Exit(1) // only after an error: the test kills the victim
 	}
 	os.Exit(m.Run())
 }
@@ -86,7 +86,7 @@ func closingVictim(path string) error {
 }
 
 // TestKill kills processes while they commit to a file. Every acknowledged transaction is
-// in the file, and none only in part.
+// in the file. No transaction is in the file only in part.
 func TestKill(t *testing.T) { testKill(t) }
 
 func TestKill_Compacting(t *testing.T) { testKill(t, victimCloses+"=yes") }
@@ -153,7 +153,7 @@ func checkVictim(t *testing.T, path string, acknowledged map[string]bool) {
 	}
 	count := get(t, table, at("COUNT", "N"))
 	if count.Int("n") != int64(whole/2) {
-		t.Fatalf("got count %d, want %d", count.Int("n"), whole/2)
+		t.Fatalf("count of transactions: got %d, want %d", count.Int("n"), whole/2)
 	}
 	if ranked := all(t, table, tables.Query{Index: tables.ByRank, PK: "R"}); len(ranked) != whole/2 {
 		t.Fatalf("got %d index entries, want %d", len(ranked), whole/2)

@@ -27,7 +27,7 @@ func put(ctx context.Context, table *Table, sk string) error {
 	return table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Put(tables.Item{"pk": "P", "sk": sk})}})
 }
 
-// Unhurried writes share a transaction with the next hurried one, which does not wait.
+// Unhurried writes wait for the next hurried write, and share its transaction.
 func TestUnhurried(t *testing.T) {
 	table := openAt(t, filepath.Join(t.TempDir(), "table"))
 	const rounds = 20
@@ -61,12 +61,12 @@ func TestUnhurried(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil && err != ErrClosed {
-		t.Errorf("an unhurried write at the end: got %v, want no error or %v", err, ErrClosed)
+		t.Errorf("an unhurried write while the table closes: got %v, want no error or %v", err, ErrClosed)
 	}
 }
 
-// A commit that may be lost is answered before it is made, except in memory and beyond
-// laterMost.
+// A commit that may be lost is answered before it is made, except in memory and while
+// laterMost others wait.
 func TestLosable(t *testing.T) {
 	table := openAt(t, filepath.Join(t.TempDir(), "table"))
 	count := func(table *Table, most int64) error {

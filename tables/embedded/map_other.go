@@ -2,5 +2,5 @@
 
 package embedded
 
-// mapPopulate is empty: this system maps pages as they are read.
+// mapPopulate is zero: outside Linux, pages are mapped when read.
 const mapPopulate = 0

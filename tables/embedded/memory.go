@@ -16,7 +16,7 @@ import (
 type memory struct {
 	mu  sync.RWMutex
 	now *trees // nil after close
-	seq uint64 // the feed's newest
+	seq uint64 // the feed's newest sequence number
 }
 
 func openMemory() *memory {
@@ -35,7 +35,8 @@ func (m *memory) read() (now *trees, end func(), err error) {
 	return m.now, m.mu.RUnlock, nil
 }
 
-// hold copies the trees that stale reads use. The copies share nodes until one changes.
+// hold copies the items, the feed and the indexes. A copy shares its nodes until it or the
+// original changes.
 func (m *memory) hold() (before *trees, end func(), err error) {
 	before = &trees{items: copyOf(m.now.items), feed: copyOf(m.now.feed)}
 	for _, index := range m.now.indexes {

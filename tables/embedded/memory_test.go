@@ -105,7 +105,7 @@ func TestMemory_Size(t *testing.T) {
 	}
 	t.Logf("%d bytes in a file, %d in memory, at most %d under load", info.Size(), full, most)
 	if most > info.Size() { // although it also holds the tokens of the last ten minutes
-		t.Errorf("under a constant load: got %d bytes of memory, then %d; want at most the %d of a file", full, most, info.Size())
+		t.Errorf("under a constant load: got %d bytes of memory, want at most the %d of a file", most, info.Size())
 	}
 	runtime.KeepAlive(l)
 }

@@ -197,11 +197,11 @@ func testModel(t *testing.T, path string) {
 			made := m.commit(w)
 			var c *tables.Cancelled
 			if made != (err == nil) || err != nil && (!errors.As(err, &c) || !reflect.DeepEqual(c.Reasons[0].Old, m[w.Key])) {
-				t.Fatalf("%+v: got %v, want made = %v", w, err, made)
+				t.Fatalf("commit of %+v: got %v; want made = %t or, if refused, the old item %v", w, err, made, m[w.Key])
 			}
 			items, err := table.Get(ctx, tables.Strong, w.Key)
 			if err != nil || !reflect.DeepEqual(items[0], m[w.Key]) {
-				t.Fatalf("%+v: got %v, %v; want %v", w, items, err, m[w.Key])
+				t.Fatalf("item after %+v: got %v, %v; want %v", w, items, err, m[w.Key])
 			}
 		}
 		for range 10 {
@@ -209,7 +209,7 @@ func testModel(t *testing.T, path string) {
 			page, err := table.Query(ctx, q)
 			found, next := m.query(q)
 			if err != nil || !reflect.DeepEqual(page.Items, found) || !reflect.DeepEqual(page.Next, next) {
-				t.Fatalf("%+v:\n got %v %v (%v)\nwant %v %v", q, page.Items, page.Next, err, found, next)
+				t.Fatalf("query %+v:\n got %v, next %v (%v)\nwant %v, next %v", q, page.Items, page.Next, err, found, next)
 			}
 		}
 	})
@@ -231,10 +231,10 @@ func testQueryPages(t *testing.T, path string) {
 	} {
 		page, err := table.Query(t.Context(), q)
 		if err != nil || len(page.Items) != 4 || page.Next == nil {
-			t.Errorf("%+v: got %d items, next %v, %v; want 4 and a next page", q, len(page.Items), page.Next, err)
+			t.Errorf("query %+v: got %d items, next %v, %v; want 4 and a next page", q, len(page.Items), page.Next, err)
 		}
 		if got := all(t, table, q); len(got) != 6 {
-			t.Errorf("%+v: got %d items in all pages, want 6", q, len(got))
+			t.Errorf("query %+v: got %d items in all pages, want 6", q, len(got))
 		}
 	}
 	page, err := table.Query(t.Context(), tables.Query{Index: tables.ByParent, PK: "R"})

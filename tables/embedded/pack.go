@@ -8,11 +8,11 @@ import (
 // Items are stored packed: as literal bytes, and as copies of parts of the dictionary
 // (dictionary.go), of the item's key and of the item so far.
 //
-// A packed item is its number of bytes, then steps:
+// A packed item is its number of bytes before packing, then steps:
 //
-//   - A first byte below 0x80 begins that many literal bytes plus one.
-//   - 1LLLDDDD DDDDDDDD is a copy. L is its length minus [shortest]. D is the distance back
-//     to its beginning, where dictionary, key and item stand one after the other.
+//   - A first byte n below 0x80 is followed by n+1 literal bytes.
+//   - 1LLLDDDD DDDDDDDD is a copy. L is its length minus [shortest]. D is how many bytes back
+//     its source begins, in the dictionary, the key and the item joined in this order.
 //   - If all bits of L are set, a varint with the rest of the length follows. If D is 0, a
 //     varint with the distance follows.
 //
@@ -58,7 +58,7 @@ func appendPacked(b []byte, key, s string) []byte {
 		seen.set(hashOf(key, i), len(dictionary)+i)
 	}
 	begin := len(dictionary) + len(key) // the position of the item
-	literal := 0                        // the first byte of s that no step has yet
+	literal := 0                        // the first byte of s that is in no step yet
 	for i := 0; i+shortest <= len(s); {
 		h := hashOf(s, i)
 		at := int(seen[h]) - 1

@@ -26,7 +26,7 @@ func TestPack_RoundTrip(t *testing.T) {
 		packed := string(appendPacked(nil, key, s))
 		got, err := unpacked(key, packed)
 		if err != nil || got != s {
-			t.Fatalf("%q: got %q, %v; want %q", packed, got, err, s)
+			t.Fatalf("unpacked(%q): got %q, %v; want %q", packed, got, err, s)
 		}
 		if most := len(s) + len(s)/mostLiteral + 5; len(packed) > most {
 			t.Fatalf("packing %d bytes: got %d, want at most %d", len(s), len(packed), most)
@@ -37,14 +37,14 @@ func TestPack_RoundTrip(t *testing.T) {
 	})
 }
 
-// Unpacking damaged bytes ends, with an error or with the stated number of bytes.
+// Unpacking damaged bytes returns an error or the stated number of bytes.
 func TestPack_Broken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringN(0, 20, -1).Draw(t, "key")
 		packed := string(binary.AppendUvarint(nil, rapid.Uint64Range(0, 2*mostPacked).Draw(t, "size"))) + string(rapid.SliceOf(rapid.Byte()).Draw(t, "steps"))
 		size, _ := binary.Uvarint([]byte(packed))
 		if got, err := unpacked(key, packed); err == nil && uint64(len(got)) != size {
-			t.Fatalf("%q: got %d bytes, want %d", packed, len(got), size)
+			t.Fatalf("unpacked(%q): got %d bytes, want %d", packed, len(got), size)
 		}
 	})
 }
@@ -64,7 +64,7 @@ func TestPack_Small(t *testing.T) {
 	}
 }
 
-// Files were packed with the dictionary.
+// Existing files were packed with this dictionary.
 func TestDictionary(t *testing.T) {
 	const want = "0d9979d0a916355e1326959b9de5dfba6a0bc94b45288d18686fc0d27f896e20"
 	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(dictionary))); got != want {

@@ -20,8 +20,8 @@ type record struct {
 
 // An encoded record is its time in unix ms, flags, the item's key, the old item and the new
 // item. Both items are packed, each after its length, and have length 0 if absent. If there
-// are both, the old item is its difference from the new one. The new item is stored once
-// the item changes again; until then the table has it.
+// are both, the old item is its difference from the new one. The new item is added
+// when the item changes again; until then only the table has it.
 //
 // Records of format 1 have no differences. Those of formats 1 and 2 have no keys, always
 // have the new item, and are not packed.

@@ -59,7 +59,7 @@ func TestRecord_RoundTrip(t *testing.T) {
 			s.packed = ""
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("got %+v, %v; want %+v", got, err, want)
+			t.Fatalf("decodeRecord: got %+v, %v; want %+v", got, err, want)
 		}
 		if got, err := decodeRecord("", encoded[:rapid.IntRange(0, len(encoded)-1).Draw(t, "cut")]); err == nil {
 			t.Fatalf("decodeRecord accepted a truncated record: %+v", got)
@@ -96,8 +96,8 @@ func formerRecord(t *testing.T, r *record, format string) []byte {
 	return appendString(appendString(b, old), r.now.encoded)
 }
 
-// A file of a former format keeps its items, feed and positions. Its items are packed once
-// they are written or the file is compacted.
+// A file of a former format keeps its items, feed and positions. An item is packed
+// when it is next written or the file is compacted.
 func TestOpen_FormerFormat(t *testing.T) {
 	for _, f := range formerFormats {
 		t.Run(f, func(t *testing.T) { testFormerFormat(t, f) })
@@ -183,7 +183,7 @@ func testFormerFormat(t *testing.T, former string) {
 		closed(t, table)
 	}
 	if got := versions(); got != "11" {
-		t.Errorf("versions of two old items: got %s, want 11", got)
+		t.Errorf("encoding versions of S and T after the file was opened: got %s, want 11", got)
 	}
 	table = openAt(t, path)
 	if err := table.Commit(t.Context(), added); err != nil { // a known token, so this adds nothing
@@ -192,14 +192,14 @@ func testFormerFormat(t *testing.T, former string) {
 	put("S", 6)
 	closed(t, table)
 	if got := versions(); got != "21" {
-		t.Errorf("versions after a write of one item: got %s, want 21", got)
+		t.Errorf("encoding versions of S and T after a write of S: got %s, want 21", got)
 	}
 	table = openAt(t, path)
 	if _, _, err := table.CloseCompacted(); err != nil {
 		t.Fatal(err)
 	}
 	if got := versions(); got != "22" {
-		t.Errorf("versions after compaction: got %s, want 22", got)
+		t.Errorf("encoding versions of S and T after compaction: got %s, want 22", got)
 	}
 	table = openAt(t, path)
 	items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "S"}, tables.Key{PK: "P", SK: "T"})

@@ -5,7 +5,7 @@ import "agentsocial/tables"
 // stored is an item that is in the table or about to be written there. Nobody changes its item.
 type stored struct {
 	item    tables.Item
-	size    int    // item.Size()
+	size    int    // of the whole item, as [tables.Item.Size] counts
 	encoded string // "" if absent
 	packed  string // "" until it is needed
 	seq     uint64 // sequence number of the change that wrote it; 0 if none or unknown

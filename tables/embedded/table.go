@@ -1,6 +1,6 @@
 // Package embedded implements the table in one file, or in memory, for the local service
 // and most tests. It behaves as DynamoDB does, limits and refusals included, and can inject
-// all failures that DynamoDB allows ([Faults]).
+// failures that DynamoDB allows ([Faults]).
 //
 // Its limits are those that DynamoDB documents ("Constraints" in the developer guide), except
 // for two narrower ones of package tables:
@@ -55,7 +55,7 @@ type Table struct {
 	close   sync.Once
 
 	feedMu  sync.Mutex
-	feedNew chan struct{} // closed when the feed has grown; nil while nobody waits
+	feedNew chan struct{} // closed when the feed has grown; nil until the next reader comes
 }
 
 var (
@@ -85,7 +85,7 @@ func Open(c Config) (*Table, error) {
 	return t, nil
 }
 
-// Close waits for calls under way and closes the table. Data in memory is lost.
+// Close waits for running reads and writes, then closes the table. Data in memory is lost.
 func (t *Table) Close() error {
 	var err error
 	t.close.Do(func() {

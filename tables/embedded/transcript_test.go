@@ -58,7 +58,7 @@ func get(t testing.TB, table tables.Backend, k key) item {
 func want(t testing.TB, table tables.Backend, i item) {
 	t.Helper()
 	if got := get(t, table, i.Key()); !reflect.DeepEqual(got, i) {
-		t.Fatalf("got %v, want %v", got, i)
+		t.Fatalf("stored item: got %v, want %v", got, i)
 	}
 }
 
@@ -120,7 +120,7 @@ func testWritesAndFeed(t *testing.T, path string) {
 		}
 	}
 	if n := len(changes(t, table, "")); n != len(expect) {
-		t.Fatalf("got %d records, want %d", n, len(expect))
+		t.Fatalf("feed: got %d records, want %d", n, len(expect))
 	}
 }
 
@@ -157,7 +157,7 @@ func testAllReasons(t *testing.T, path string) {
 	}})
 	var c *tables.Cancelled
 	if !errors.As(err, &c) {
-		t.Fatalf("got %v, want a *Cancelled", err)
+		t.Fatalf("commit with failed conditions: got %v, want a *Cancelled", err)
 	}
 	expect := []tables.Reason{{Failed: true, Old: a}, {}, {Failed: true}, {Failed: true}}
 	if !reflect.DeepEqual(c.Reasons, expect) {
@@ -178,10 +178,10 @@ func TestToken(t *testing.T) {
 	ask := func(tx tables.Tx, expect error, n int64) {
 		t.Helper()
 		if err := table.Commit(t.Context(), tx); !errors.Is(err, expect) {
-			t.Fatalf("got %v, want %v", err, expect)
+			t.Fatalf("commit: got %v, want %v", err, expect)
 		}
 		if got := get(t, table, at("P", "S")).Int("n"); got != n {
-			t.Fatalf("got n = %d, want %d", got, n)
+			t.Fatalf("after a commit: got n = %d, want %d", got, n)
 		}
 	}
 	// A cancelled transaction does not use up its token.
@@ -220,7 +220,7 @@ func testSweep(t *testing.T, path string) {
 	put("text", "1")
 	put("ancient", int64(1)) // older than five years, so not removed
 	put("negative", int64(-5))
-	for range 300 { // more than one step
+	for range 300 { // more than one step of a sweep
 		put(strings.Repeat("x", 1+len(changes(t, table, ""))), int64(1e9-1))
 	}
 	n, err := table.Sweep(t.Context())
@@ -234,7 +234,7 @@ func testSweep(t *testing.T, path string) {
 	records := changes(t, table, "")
 	gone := records[len(records)-1]
 	if gone.Event != "REMOVE" || !gone.Expired || gone.New != nil || gone.Old.Int("ttl") != 1e9-1 {
-		t.Fatalf("got last record %+v, want the removal of an expired item", gone)
+		t.Fatalf("last record after Sweep: got %+v, want the removal of an expired item", gone)
 	}
 	c.at = c.at.Add(24*time.Hour + time.Millisecond)
 	if n, err := table.Sweep(t.Context()); err != nil || n != 2 {
@@ -242,7 +242,7 @@ func testSweep(t *testing.T, path string) {
 	}
 	left := changes(t, table, "")
 	if len(left) != 2 || left[0].Seq <= gone.Seq {
-		t.Fatalf("after 24 hours: got %d records, want the last 2", len(left))
+		t.Fatalf("feed after 24 hours: got %+v, want the last 2 records", left)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestMemory_LeavesNoFiles(t *testing.T) {
 		t.Fatal("there is a file named :memory:")
 	}
 	if files, _ := os.ReadDir(os.TempDir()); len(files) > 0 {
-		t.Fatalf("got files %v, want none", files)
+		t.Fatalf("files in the temporary folder: got %v, want none", files)
 	}
 }
 

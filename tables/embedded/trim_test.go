@@ -57,7 +57,7 @@ func testTrim(t *testing.T, path string) {
 			}
 			stored, err := table.Checkpoints(ctx)
 			if err != nil || len(stored) != len(names) {
-				t.Fatalf("got positions %v, %v; want those of %v", stored, err, names)
+				t.Fatalf("stored positions: got %v, %v; want those of %v", stored, err, names)
 			}
 			before := readers
 			readers = map[string]*follower{}
@@ -100,11 +100,11 @@ func testTrim(t *testing.T, path string) {
 				f, limit := someone(), rapid.IntRange(1, 10).Draw(t, "limit")
 				got := read(fmt.Sprint(f.at), limit)
 				if want := min(limit, newest-f.at); len(got) != want {
-					t.Fatalf("got %d changes after change %d of %d, want %d", len(got), f.at, newest, want)
+					t.Fatalf("read after change %d of %d: got %d changes, want %d", f.at, newest, len(got), want)
 				}
 				for _, n := range got {
 					if n != f.at+1 {
-						t.Fatalf("got change %d after %d, want %d", n, f.at, f.at+1)
+						t.Fatalf("change read after %d: got %d, want %d", f.at, n, f.at+1)
 					}
 					f.at = n
 				}
@@ -203,7 +203,7 @@ func testTrimWhileReading(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	if left, _, err := table.Changes(t.Context(), "shard-0", "", 1, 0); err != nil || len(left) != 0 {
-		t.Errorf("got %d changes left, %v; want none", len(left), err)
+		t.Errorf("after all readers were done: got %d changes left, %v; want none", len(left), err)
 	}
 }
 
@@ -218,7 +218,7 @@ func testWantedChanges(t *testing.T, path string) {
 	commit(t, table, put("before", "other", 1))
 	table.SetWanted(func(r tables.StreamRecord) bool {
 		if r.Key.PK != "P" {
-			t.Errorf("wants: got a change of %v, want one in partition P", r.Key)
+			t.Errorf("func given to SetWanted: got a change of %v, want one in partition P", r.Key)
 		}
 		return r.New.Str(tables.AttrType) == "wanted" || r.Event == "REMOVE" && r.Old.Str(tables.AttrType) == "wanted"
 	})
@@ -238,7 +238,7 @@ func testWantedChanges(t *testing.T, path string) {
 		got = append(got, fmt.Sprint(r.Event, " ", r.Key.SK, " ", r.Old.Int("n"), " ", r.New.Int("n")))
 	}
 	if want := "INSERT before 0 1, INSERT a 0 1, MODIFY a 1 2, REMOVE a 2 0"; strings.Join(got, ", ") != want {
-		t.Errorf("got %s; want %s", strings.Join(got, ", "), want)
+		t.Errorf("feed: got %s; want %s", strings.Join(got, ", "), want)
 	}
 }
 
@@ -269,11 +269,11 @@ func TestTrim_FileSize(t *testing.T) {
 	}
 	before := size(50)
 	if after := size(200); after > before {
-		t.Errorf("got a file of %d bytes, want at most %d as before", after, before)
+		t.Errorf("size of the file after 250 rounds: got %d bytes, want at most the %d after 50", after, before)
 	}
 }
 
-// Commits trim even if nobody stores a position meanwhile.
+// SetCheckpoints trims a bounded number of changes. Later commits trim the rest.
 func TestTrim_WithCommits(t *testing.T) { onBoth(t, testTrimWithCommits) }
 
 func testTrimWithCommits(t *testing.T, path string) {

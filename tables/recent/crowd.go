@@ -18,7 +18,7 @@ type crowd struct {
 
 const (
 	crowdFor   = time.Second
-	crowdLeast = 20 // requests in a second that make a crowd
+	crowdLeast = 20 // after this many requests in a second there is a crowd
 )
 
 // add counts a request, and reports whether there is a crowd.

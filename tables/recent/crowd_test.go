@@ -57,7 +57,7 @@ func openCrowded(t testing.TB) crowded {
 }
 
 // need makes requests for the post. It returns the number of reads of the table, and the
-// last text.
+// text in the last answer.
 func (c crowded) need(t testing.TB, requests int) (reads int, body string) {
 	t.Helper()
 	before := c.table.gets
@@ -186,7 +186,7 @@ func TestCrowd_Race(t *testing.T) {
 		c.need(t, 1)
 	}
 	if _, body := c.need(t, 1); body != "one" {
-		t.Fatalf("got %q, want a read before the deletion", body)
+		t.Fatalf("read during the deletion: got %q, want \"one\"", body)
 	}
 	for i := range 2 * crowdLeast {
 		if _, body := c.need(t, 1); body != "" {
@@ -218,15 +218,15 @@ func TestCrowd_Bounds(t *testing.T) {
 		c.elsewhere(t, tables.Put(post(n+10, strings.Repeat("x", size)).Item()))
 		need(n + 10)
 		if got := c.Memory.Bytes(); got > most {
-			t.Fatalf("got %d bytes remembered, want at most 4 MB", got)
+			t.Fatalf("after post %d: got %d bytes remembered, want at most %d", n, got, most)
 		}
 	}
 	if got := c.Memory.Bytes(); got < most-2*size {
-		t.Errorf("got %d bytes remembered, want at least %d", got, most-2*size)
+		t.Errorf("after all posts: got %d bytes remembered, want at least %d", got, most-2*size)
 	}
 	c.now = c.now.Add(keep)
 	need(1000)
 	if n, held := c.Memory.Len(), c.Memory.Held(); n != 0 || held != 0 {
-		t.Errorf("got %d answers remembered and %d in the list by age after %s, want none", n, held, keep)
+		t.Errorf("%s later: got Len %d and Held %d, want 0 and 0", keep, n, held)
 	}
 }

@@ -10,39 +10,39 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// replicated is a table whose eventually consistent reads go to behind, its replica.
+// replicated is a table whose eventually consistent reads go to a replica.
 type replicated struct {
 	tables.Backend
-	behind tables.Backend
+	replica tables.Backend
 }
 
 func (r replicated) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if c == tables.Strong {
 		return r.Backend.Get(ctx, c, keys...)
 	}
-	return r.behind.Get(ctx, c, keys...)
+	return r.replica.Get(ctx, c, keys...)
 }
 
 func (r replicated) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if q.Consistency == tables.Strong {
 		return r.Backend.Query(ctx, q)
 	}
-	return r.behind.Query(ctx, q)
+	return r.replica.Query(ctx, q)
 }
 
-// openLagging opens a table whose replica has only what follow writes to it.
+// openLagging opens a table whose replica gets only the writes passed to follow.
 func openLagging(t testing.TB) (f *fixture, follow func(...tables.Write)) {
 	t.Helper()
 	f = open(t)
-	behind, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: f.time})
+	replica, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: f.time})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { behind.Close() })
-	f.Table = replicated{f.Table, behind}
+	t.Cleanup(func() { replica.Close() })
+	f.Table = replicated{f.Table, replica}
 	return f, func(writes ...tables.Write) {
 		t.Helper()
-		if err := behind.Commit(context.Background(), tables.Tx{Writes: writes}); err != nil {
+		if err := replica.Commit(context.Background(), tables.Tx{Writes: writes}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,8 +89,8 @@ func TestLag_Index(t *testing.T) {
 	}
 }
 
-// TestLag_Author: a known writer reads strongly, except from indexes. Others get what it
-// found.
+// TestLag_Author: a known writer reads strongly, except from indexes. Others get what
+// the writer found.
 func TestLag_Author(t *testing.T) {
 	f, follow := openLagging(t)
 	made := tables.Put(post(1, "one").Item())
@@ -116,7 +116,7 @@ func TestLag_Author(t *testing.T) {
 	writer := recent.ForWriter(t.Context())
 	other := func() context.Context { return recent.For(t.Context(), stranger, nil) }
 	if n := query(other()); n != 1 {
-		t.Fatalf("got %d posts, want one", n)
+		t.Fatalf("a stranger: got %d posts, want 1", n)
 	}
 	f.elsewhere(t, tables.Put(post(2, "two").Item()))
 	for what, ctx := range map[string]context.Context{"writer": writer, "author": recent.For(t.Context(), author, nil)} {
@@ -134,6 +134,6 @@ func TestLag_Author(t *testing.T) {
 		t.Error("the post is missing for its author, or for others afterwards")
 	}
 	if page, err := f.Query(writer, tables.Roots("den", "", 10)); err != nil || len(page.Items) != 1 {
-		t.Errorf("an index: got %v and %v, want the one entry that it has", page.Items, err)
+		t.Errorf("query of an index by a writer: got %v and %v, want the one post in the replica", page.Items, err)
 	}
 }

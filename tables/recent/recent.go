@@ -289,7 +289,8 @@ func (m *Memory) add(e *entry) {
 	m.prune(m.now())
 }
 
-// prune drops answers that are too old, and the oldest ones while there are too many.
+// prune drops answers that are too old, and the oldest ones while the memory is over its
+// limits.
 func (m *Memory) prune(now time.Time) {
 	for len(m.order) > 0 {
 		oldest := m.order[0]

@@ -139,7 +139,7 @@ func TestGet(t *testing.T) {
 	}
 	f.elsewhere(t, tables.Put(post(9, "nine").Item()))
 	if got, _ := f.gets(t, stranger, 9); got != "nine" {
-		t.Errorf("got %q for a post that was missing before, want \"nine\"", got)
+		t.Errorf("post that was missing before: got %q, want \"nine\"", got)
 	}
 }
 
@@ -182,7 +182,8 @@ func TestReadsPastTheMemory(t *testing.T) {
 	}
 }
 
-// TestWroteOnce: the first read finds nothing in memory, so it does not ask.
+// TestWroteOnce: the first read finds nothing in memory, so it does not ask whether the
+// caller wrote.
 func TestWroteOnce(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -245,10 +246,10 @@ func TestRace(t *testing.T) {
 		f.here(t, tables.Delete(tables.PostKey("den", "po_001")))
 	}}
 	if got, _ := f.reads(t, stranger); got != "one" {
-		t.Fatalf("got %q, want a read before the deletion", got)
+		t.Fatalf("read during the deletion: got %q, want \"one\"", got)
 	}
 	if got, _ := f.reads(t, stranger); got != "" {
-		t.Errorf("got %q after the deletion, want nothing", got)
+		t.Errorf("read after the deletion: got %q, want nothing", got)
 	}
 }
 
@@ -302,7 +303,7 @@ func TestBounds(t *testing.T) {
 		_, _ = f.Query(recent.For(t.Context(), stranger, nil), tables.Posts("empty", fmt.Sprintf("po_%06d", n), 1, tables.Eventual))
 	}
 	if got := f.Memory.Len(); got != 8192 {
-		t.Errorf("got %d answers remembered, want 8192", got)
+		t.Errorf("after 9000 queries: got %d answers remembered, want 8192", got)
 	}
 	f.now = f.now.Add(keep)
 	f.gets(t, stranger, 1)
@@ -340,7 +341,7 @@ func TestSideBySide(t *testing.T) {
 		all.Go(func() {
 			for n := range 200 {
 				if got, _ := f.reads(t, stranger); !strings.HasSuffix(got, "one") {
-					t.Errorf("got %q, want the post", got)
+					t.Errorf("read beside other reads: got %q, want it to end in \"one\"", got)
 				}
 				if n%20 == 0 {
 					f.here(t, tables.Change(tables.ChannelKey("den"), tables.SetAttr("about", "x")))
@@ -388,7 +389,7 @@ func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 				return
 			}
 			if wrote(context.Background()) || !slices.ContainsFunc(past, func(s state) bool { return s.bodies == got && f.now.Sub(s.until) < keep }) {
-				r.Fatalf("got %q, want %q or, unless the caller wrote (%t), a state of the last two seconds: %v", got, text(), wrote(context.Background()), past)
+				r.Fatalf("read by a caller that wrote = %t: got %q, want %q or, if it did not write, a state of the last two seconds, among %v", wrote(context.Background()), got, text(), past)
 			}
 		}
 		r.Repeat(map[string]func(*rapid.T){
@@ -426,6 +427,6 @@ func TestReadAgainReplacesPage(t *testing.T) {
 		}
 	}
 	if n, held := f.Memory.Len(), f.Memory.Held(); n != 2 || held != 2 {
-		t.Errorf("got %d answers remembered and %d in the list by age, want 2 and 2", n, held)
+		t.Errorf("after reading pages again: got Len %d and Held %d, want 2 and 2", n, held)
 	}
 }

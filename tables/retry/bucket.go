@@ -3,9 +3,9 @@ package retry
 import "sync"
 
 // bucket bounds how often a process repeats refused calls. A repetition takes five tokens,
-// and a call that the table answers puts back one. So a table that refuses everything gets
-// at most twenty repetitions from each process, besides those of patient callers. The SDK's
-// standard retryer counts in the same way.
+// and a call that succeeds or fails for good puts back one. So a table that refuses
+// everything gets at most twenty repetitions from each process, besides those of patient
+// callers. The SDK's standard retryer counts similarly.
 type bucket struct {
 	mu     sync.Mutex
 	tokens int

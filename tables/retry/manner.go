@@ -21,6 +21,5 @@ func Patiently(ctx context.Context) context.Context {
 	return context.WithValue(ctx, mannerKey{}, patient)
 }
 
-// Never returns a context whose calls are not repeated. It is for work that may be left
-// out.
+// Never returns a context whose calls are not repeated. It is for work that may fail.
 func Never(ctx context.Context) context.Context { return context.WithValue(ctx, mannerKey{}, never) }

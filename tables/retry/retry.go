@@ -1,5 +1,5 @@
-// Package retry repeats calls of a table that fail for a moment. Nothing else repeats
-// them for a request.
+// Package retry repeats calls of a table that fail for a moment. While a request
+// is served, no other code repeats them.
 //
 //   - A conflict is repeated for two seconds: the table works, and the other writer
 //     ends soon.
@@ -8,7 +8,7 @@
 //     call once. With [Patiently] it is repeated for ten seconds.
 //   - With [Never], no call is repeated.
 //   - A partition that stays throttled is remembered for a moment ([hot]). Calls of it
-//     then fail without an attempt.
+//     are then refused without an attempt.
 package retry
 
 import (
@@ -28,7 +28,7 @@ const (
 	attemptsMost = 3 // of a refused call that is not patient
 
 	patience = 10 * time.Second // how long a patient caller repeats a refused call
-	apart    = time.Second      // the mean of its pauses while there are no tokens
+	apart    = time.Second      // the mean of its pauses if no attempt was made or no token is left
 
 	// Pauses are random ("full jitter"), so that callers refused together do not come back
 	// together. Their upper bound begins with firstConflict or firstRefusal, and doubles up
@@ -62,8 +62,8 @@ func (t *Table) Do(ctx context.Context, do func() error) error {
 	return t.run(ctx, nil, "", false, true, do)
 }
 
-// Get implements [tables.Backend]. Each attempt reads only the items that are still
-// missing.
+// Get implements [tables.Backend]. Each attempt reads only the keys that no attempt has
+// read yet.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	var items []tables.Item
 	var left []int // indices of the keys still to read; nil until an attempt has read a part
@@ -146,8 +146,8 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // run makes a call of some keys until it succeeds, fails for good, or may not be repeated.
-// twice says whether it may be made again after a lost answer. After one, a refusal or a
-// conflict leaves the outcome open.
+// twice says whether it may be made again after a lost answer. After a lost answer, a
+// refusal or a conflict leaves the outcome open.
 func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, write, twice bool, do func() error) error {
 	places := func() []place {
 		at := make([]place, len(keys))

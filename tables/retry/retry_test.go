@@ -128,7 +128,7 @@ func TestConflictsAreGivenUp(t *testing.T) {
 				t.Errorf("Commit = %v, want a conflict", err)
 			}
 			if d := time.Since(began); d < 2*time.Second || d > 2400*time.Millisecond {
-				t.Errorf("gave up after %s, want 2 s to 2.4 s", d)
+				t.Errorf("Commit gave up after %s, want 2 s to 2.4 s", d)
 			}
 			if n := commits.Load(); n < 8 || n > 100 {
 				t.Errorf("got %d tries, want 8 to 100", n)
@@ -283,7 +283,7 @@ func TestEverythingThrottled(t *testing.T) {
 				began := time.Now()
 				for ; time.Since(began) < time.Minute; calls++ {
 					at := time.Now()
-					// A new partition, so that nothing is remembered.
+					// A new partition, which is not remembered as throttled.
 					if err := call(t.Context(), table, "P"+time.Now().String()); !errors.Is(err, tables.ErrThrottled) {
 						t.Fatalf("call %d: got %v, want %v", calls, err, tables.ErrThrottled)
 					}
@@ -337,7 +337,7 @@ func TestHalfTheKeysThrottled(t *testing.T) {
 				}
 				// At most three attempts in half a second, each of one or two keys.
 				if n := below.attempts["bad"]; n > 3*2*120 || n < 60 {
-					t.Errorf("got %d attempts of %d calls of a throttled key in a minute, want 60 to 720", n, calls)
+					t.Errorf("throttled keys tried by %d calls in a minute: got %d, want 60 to 720", calls, n)
 				}
 				below.set(nothing)
 				time.Sleep(time.Second)
@@ -394,16 +394,17 @@ func TestPartsOfABatch(t *testing.T) {
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		var refused *tables.Throttled
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items[0] == nil || items[1] != nil {
-			t.Errorf("b refused: got %v, %v; want the first item, and the second refused", items, err)
+			t.Errorf("b refused: got %v, %v; want the item of a, and b named as refused", items, err)
 		}
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items != nil {
-			t.Errorf("right after: got %v, %v; want no items, and the second refused", items, err)
+			t.Errorf("b refused again: got %v, %v; want no items, and b named as refused", items, err)
 		}
 	})
 }
 
-// A patient caller goes on without tokens, and while the partition is remembered.
+// A patient caller goes on without tokens, and while the partition is remembered as
+// throttled.
 func TestPatientlyAndNever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)

@@ -109,9 +109,9 @@ func (f *Feed) noteSign() {
 	f.sign = time.Now()
 }
 
-// iterator returns the shard's kept iterator, if that continues from the position after.
-// Otherwise it makes one that begins right behind this position, or at the shard's oldest
-// change if after is "", lost is set, or the stream no longer keeps the position.
+// iterator returns the shard's kept iterator if it was kept for after, a sequence number.
+// Otherwise it makes one that begins right behind after, or at the shard's oldest change if
+// after is "", lost is set, or the stream no longer keeps after.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()
 	m, ok := f.marks[shard]

@@ -103,7 +103,7 @@ func TestChanges(t *testing.T) {
 		f.sign = time.Time{}
 		read(t, f, "", want, true)
 		if time.Since(f.sign) > time.Minute {
-			t.Errorf("last sign: got %s, want now", f.sign)
+			t.Errorf("time of the last sign of a change: got %s, want it within the last minute", f.sign)
 		}
 	})
 	t.Run("a removal under another name", func(t *testing.T) {
