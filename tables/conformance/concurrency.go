@@ -30,10 +30,10 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 			all.Go(func() {
 				for range rounds {
 					if err := persist(t.Context(), b, tables.Change(alone, tables.Add("n", 1))); err != nil {
-						t.Error(err)
+						t.Errorf("adding to one counter: %v", err)
 					}
 					if err := persist(t.Context(), b, tables.Change(one, tables.Add("n", 1)), tables.Change(two, tables.Add("n", -1))); err != nil {
-						t.Error(err)
+						t.Errorf("adding to two counters: %v", err)
 					}
 				}
 			})
@@ -61,7 +61,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 							t.Errorf("writer %d succeeded: got the claim %v, want its own", w, got)
 						}
 					case !errors.As(err, &lost):
-						t.Error(err)
+						t.Errorf("writer %d: got %v, want success or a *Cancelled", w, err)
 					case lost.Reasons[0].Old == nil:
 						t.Error("reason of a lost claim: got no item, want the claim")
 					}
@@ -94,7 +94,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 							case err == nil:
 								won.Add(1)
 							case !errors.As(err, &lost):
-								t.Error(err)
+								t.Errorf("%s: got %v, want success or a *Cancelled", agent, err)
 							}
 						})
 					}
@@ -136,7 +136,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 						return
 					}
 					if !errors.Is(err, tables.ErrConflict) && !errors.Is(err, tables.ErrUnknownOutcome) {
-						t.Error(err)
+						t.Errorf("commit with the token: %v", err)
 						return
 					}
 				}

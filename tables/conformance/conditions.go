@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// states returns items by sort key: with different values of the attribute "x", and one
-// without "x".
+// states returns items by sort key. All but "bare" have the attribute "x", each
+// with a different value.
 func states() map[string]tables.Item {
 	all := map[string]any{
 		"text": "a", "empty": "", "five": int64(5), "minus": int64(-5), "true": true,

@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(*testing.T) tables.Backend) {
 		{"conditions of each operation", testConditionsOfOperations},
 		{"conditions refused", testRefusedConditions},
 		{"updates", testUpdates},
-		{"updates of nothing", testUpdatesOfNothing},
+		{"updates of no item", testUpdatesOfNoItem},
 		{"updates refused", testRefusedUpdates},
 		{"transactions", testTransactions},
 		{"transactions refused", testRefusedTransactions},
@@ -88,12 +88,12 @@ func mustCancel(t *testing.T, b tables.Backend, want []tables.Reason, writes ...
 		return
 	}
 	if !reflect.DeepEqual(c.Reasons, want) {
-		t.Errorf("reasons\n got %v\nwant %v", c.Reasons, want)
+		t.Errorf("reasons of the *Cancelled\n got %v\nwant %v", c.Reasons, want)
 	}
 }
 
-// mustRefuse makes writes that must fail with ErrInvalid. It also makes a single write
-// together with another.
+// mustRefuse makes writes that must fail with ErrInvalid. A single write must also
+// fail beside another.
 func mustRefuse(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := commit(t.Context(), b, writes...); !errors.Is(err, tables.ErrInvalid) {
@@ -124,7 +124,7 @@ func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 func wantItem(t *testing.T, b tables.Backend, key tables.Key, want tables.Item) {
 	t.Helper()
 	if got := read(t, b, key); !reflect.DeepEqual(got, want) {
-		t.Errorf("%q\n got %#v\nwant %#v", key, got, want)
+		t.Errorf("item %q\n got %#v\nwant %#v", key, got, want)
 	}
 }
 

@@ -162,7 +162,7 @@ type pair struct {
 	here       *embedded.Table
 	there      tables.Backend
 	calls      int            // made to both
-	operations int            // in them: writes, items to get, pages, sweeps
+	operations int            // in these calls: writes, items to get, pages, sweeps
 	outcomes   map[string]int // of commits
 	expired    int            // items removed by sweeps
 	eventual   int            // eventually consistent reads under faults
@@ -198,7 +198,7 @@ func (p *pair) compare(t *rapid.T, tx tables.Tx, here, there error) {
 	hereCancelled, ok := errors.AsType[*tables.Cancelled](here)
 	thereCancelled, _ := errors.AsType[*tables.Cancelled](there)
 	if ok && !reflect.DeepEqual(hereCancelled, thereCancelled) {
-		t.Fatalf("reasons of %s\nembedded       %v\nDynamoDB Local %v", describe(tx), hereCancelled.Reasons, thereCancelled.Reasons)
+		t.Fatalf("reasons why %s was cancelled\nembedded       %v\nDynamoDB Local %v", describe(tx), hereCancelled.Reasons, thereCancelled.Reasons)
 	}
 }
 
@@ -335,7 +335,7 @@ func (p *pair) fault(t *rapid.T, tx tables.Tx, fault embedded.Fault) {
 	p.calls++
 	p.operations += len(tx.Writes)
 	if err := p.there.Commit(p.ctx, tx); err != nil && outcome(err) == err.Error() {
-		t.Fatalf("commit of %s: %v", describe(tx), err)
+		t.Fatalf("commit of %s on DynamoDB Local: got %v, want nil, ErrInvalid or a *Cancelled", describe(tx), err)
 	}
 }
 

@@ -67,7 +67,7 @@ func (s *sequence) name(usual string) string {
 	return usual
 }
 
-// deep draws a value within about as many maps and lists as are allowed.
+// deep draws a value nested in about as many maps and lists as are allowed.
 func (s *sequence) deep() any {
 	v := pick[any](s, "innermost", int64(1), "a", tables.List{}, tables.NewSet("a", "b"), tables.Map{s.name("k"): true})
 	for range tables.MaxNesting + pick(s, "beyond", -2, -1, 0, 1) {

@@ -21,14 +21,14 @@ func testIndexes(t *testing.T, b tables.Backend) {
 						got = append(got, it.Str(index.PK)+"/"+it.Str(index.SK)+"="+it.Key().SK)
 					}
 				}
-				same(t, where, got, append([]string{}, want...))
+				same(t, "index entries: "+where, got, append([]string{}, want...))
 			}
 			mustCommit(t, b, tables.Put(item(key, "v", "x")))
-			in("without its keys")
+			in("without its key")
 			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.PK, "P")))
 			in("with half of its key")
 			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.SK, "a")))
-			in("with both", "P/a=1")
+			in("with its whole key", "P/a=1")
 			mustCommit(t, b, tables.Change(key, tables.SetAttr("v", "y")))
 			in("after another change", "P/a=1")
 			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.SK, "b")))
@@ -38,7 +38,7 @@ func testIndexes(t *testing.T, b tables.Backend) {
 			mustCommit(t, b, tables.Change(key, tables.RemoveAttr(index.SK)))
 			in("without half of its key")
 			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.SK, "c")))
-			in("with both again", "Q/c=1")
+			in("with its whole key again", "Q/c=1")
 			mustCommit(t, b, tables.Put(item(key, index.PK, "P", index.SK, "d")))
 			in("replaced", "P/d=1")
 			mustCancel(t, b, []tables.Reason{{Failed: true, Old: item(key, index.PK, "P", index.SK, "d")}},
@@ -95,7 +95,7 @@ func testTies(t *testing.T, b tables.Backend) {
 					break
 				}
 				last := p.Items[len(p.Items)-1]
-				same(t, "Next", *p.Next, tables.Position{SK: last.Str("rank_sk"), Key: last.Key()})
+				same(t, fmt.Sprintf("Next with limit %d, descending %t", limit, desc), *p.Next, tables.Position{SK: last.Str("rank_sk"), Key: last.Key()})
 				q.After = p.Next
 			}
 			slices.Sort(got)
@@ -111,7 +111,7 @@ func testTies(t *testing.T, b tables.Backend) {
 		p := query(t, b, tables.Query{Index: tables.ByRank, PK: "ties", Limit: 6})
 		rest := sks(query(t, b, tables.Query{Index: tables.ByRank, PK: "ties", After: p.Next}).Items)
 		mustCommit(t, b, tables.Delete(p.Next.Key))
-		same(t, "the rest", sks(query(t, b, tables.Query{Index: tables.ByRank, PK: "ties", After: p.Next}).Items), rest)
+		same(t, "items after the deleted one", sks(query(t, b, tables.Query{Index: tables.ByRank, PK: "ties", After: p.Next}).Items), rest)
 	})
 	t.Run("bounds and positions", func(t *testing.T) {
 		at := func(sk string) *tables.Position { return &tables.Position{SK: sk, Key: k("pk1", "05")} }
@@ -132,7 +132,11 @@ func testTies(t *testing.T, b tables.Backend) {
 				ranks += it.Str("rank_sk")
 			}
 			if c.want != ranks {
-				t.Errorf("%+v: got %s, want %s", c.q, ranks, c.want)
+				after := ""
+				if c.q.After != nil {
+					after = c.q.After.SK
+				}
+				t.Errorf("ranks in [%q, %q] after %q, descending %t: got %s, want %s", c.q.From, c.q.To, after, c.q.Desc, ranks, c.want)
 			}
 		}
 	})

@@ -75,12 +75,12 @@ func testKeySizes(t *testing.T, b tables.Backend) {
 		mustRefuse(t, b, tables.Delete(key))
 		mustRefuse(t, b, tables.Check(key, tables.NoItem()))
 		if _, err := b.Get(t.Context(), tables.Strong, key); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("Get: got %v, want ErrInvalid", err)
+			t.Errorf("Get of too long a key: got %v, want ErrInvalid", err)
 		}
 	}
 	for _, q := range []tables.Query{{PK: pk + "p"}, {PK: "a", From: sk + "s"}, {PK: "a", To: sk + "s"}} {
 		if _, err := b.Query(t.Context(), q); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("Query: got %v, want ErrInvalid", err)
+			t.Errorf("Query with too long a key: got %v, want ErrInvalid", err)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// letters fills partition "p" with the sort keys b, d, f, h, and puts items into similar
-// partitions.
+// letters fills partition "p" with the sort keys b, d, f, h, and puts items into
+// partitions with similar keys.
 func letters(t *testing.T, b tables.Backend) {
 	t.Helper()
 	for _, sk := range []string{"h", "b", "f", "d"} {
@@ -107,7 +107,7 @@ func testPaging(t *testing.T, b tables.Backend) {
 	letters(t, b)
 	for _, c := range []struct {
 		q    tables.Query
-		want string // pages
+		want string // the sort keys of each page; "." is an empty page
 	}{
 		{tables.Query{Limit: 1}, "b d f h ."},
 		{tables.Query{Limit: 2}, "bd fh ."},
@@ -136,7 +136,7 @@ func testPaging(t *testing.T, b tables.Backend) {
 			if p.Next == nil {
 				break
 			}
-			same(t, "Next", *p.Next, tables.Position{SK: page[len(page)-1:]})
+			same(t, fmt.Sprintf("Next after page %s with limit %d", page, c.q.Limit), *p.Next, tables.Position{SK: page[len(page)-1:]})
 			c.q.After = p.Next
 		}
 		same(t, fmt.Sprintf("limit %d [%s, %s] descending %t", c.q.Limit, c.q.From, c.q.To, c.q.Desc), strings.Join(got, " "), c.want)
@@ -170,22 +170,22 @@ func testCursors(t *testing.T, b tables.Backend) {
 	t.Run("from the position of a deleted item", func(t *testing.T) {
 		p := query(t, b, tables.Query{PK: "p", Limit: 2})
 		mustCommit(t, b, tables.Delete(k("p", p.Next.SK)))
-		same(t, "the rest", sks(query(t, b, tables.Query{PK: "p", After: p.Next}).Items), []string{"f", "h"})
+		same(t, "items after the deleted one", sks(query(t, b, tables.Query{PK: "p", After: p.Next}).Items), []string{"f", "h"})
 	})
 }
 
 func testRefusedQueries(t *testing.T, b tables.Backend) {
 	for name, q := range map[string]tables.Query{
-		"no partition":               {},
-		"an unknown index":           {PK: "p", Index: "by_magic"},
-		"a strong read of an index":  {PK: "p", Index: tables.ByRank, Consistency: tables.Strong},
-		"a negative limit":           {PK: "p", Limit: -1},
-		"a partition not UTF-8":      {PK: "\xff"},
-		"a bound not UTF-8":          {PK: "p", From: "\xff"},
-		"a position without a key":   {PK: "p", After: &tables.Position{}},
-		"a position of an index":     {PK: "p", After: &tables.Position{SK: "a", Key: k("p", "a")}},
-		"a position too long":        {PK: "p", After: &tables.Position{SK: strings.Repeat("x", tables.MaxSKSize+1)}},
-		"a position without an item": {PK: "p", Index: tables.ByRank, After: &tables.Position{SK: "a"}},
+		"no partition":                                   {},
+		"an unknown index":                               {PK: "p", Index: "by_magic"},
+		"a strong read of an index":                      {PK: "p", Index: tables.ByRank, Consistency: tables.Strong},
+		"a negative limit":                               {PK: "p", Limit: -1},
+		"a partition not UTF-8":                          {PK: "\xff"},
+		"a bound not UTF-8":                              {PK: "p", From: "\xff"},
+		"a position without a sort key":                  {PK: "p", After: &tables.Position{}},
+		"a position of an index in a query of the table": {PK: "p", After: &tables.Position{SK: "a", Key: k("p", "a")}},
+		"a position too long":                            {PK: "p", After: &tables.Position{SK: strings.Repeat("x", tables.MaxSKSize+1)}},
+		"a position in an index without a primary key":   {PK: "p", Index: tables.ByRank, After: &tables.Position{SK: "a"}},
 	} {
 		if p, err := b.Query(t.Context(), q); !errors.Is(err, tables.ErrInvalid) {
 			t.Errorf("%s: got %v, %v; want ErrInvalid", name, p, err)
@@ -210,7 +210,7 @@ func testOrder(t *testing.T, b tables.Backend) {
 	slices.Sort(ordered)
 	for _, index := range []tables.Index{"", tables.ByRank} {
 		q := tables.Query{Index: index, PK: "order"}
-		same(t, "ascending", sks(query(t, b, q).Items), ordered)
+		same(t, fmt.Sprintf("index %q, ascending", index), sks(query(t, b, q).Items), ordered)
 		q.Limit = 1
 		var one []string
 		for range len(ordered) + 1 {
@@ -220,12 +220,12 @@ func testOrder(t *testing.T, b tables.Backend) {
 				break
 			}
 		}
-		same(t, "one by one", one, ordered)
+		same(t, fmt.Sprintf("index %q, one by one", index), one, ordered)
 		q = tables.Query{Index: index, PK: "order", Desc: true, From: "\u0080", To: "\ufffd"}
 		want := ordered[slices.Index(ordered, "\u0080") : slices.Index(ordered, "\ufffd")+1]
 		want = slices.Clone(want)
 		slices.Reverse(want)
-		same(t, "a range, descending", sks(query(t, b, q).Items), want)
+		same(t, fmt.Sprintf("index %q, a range, descending", index), sks(query(t, b, q).Items), want)
 	}
 }
 
@@ -243,6 +243,7 @@ func testLargePages(t *testing.T, b tables.Backend) {
 		{}, {Desc: true}, {Limit: 20}, {Index: tables.ByRank}, {Index: tables.ByRank, Desc: true}, {From: "01", To: "23"},
 	} {
 		q.PK = "large"
+		name := fmt.Sprintf("%+v", q)
 		want := slices.Clone(want)
 		if q.From != "" {
 			want = want[1:24]
@@ -258,16 +259,16 @@ func testLargePages(t *testing.T, b tables.Backend) {
 				size += len(it.Str("pad"))
 			}
 			if size > tables.MaxPageSize+(110<<10) || len(p.Items) < 9 && p.Next != nil {
-				t.Errorf("%+v: got a page of %d items and %d bytes, want about 1 MB", q, len(p.Items), size)
+				t.Errorf("%s: got a page of %d items and %d bytes, want about 1 MB", name, len(p.Items), size)
 			}
 			got = append(got, sks(p.Items)...)
 			if q.After = p.Next; p.Next == nil {
 				if pages < 3 {
-					t.Errorf("%+v: got %d pages, want at least 3", q, pages)
+					t.Errorf("%s: got %d pages, want at least 3", name, pages)
 				}
 				break
 			}
 		}
-		same(t, fmt.Sprintf("%+v", q), got, want)
+		same(t, name, got, want)
 	}
 }

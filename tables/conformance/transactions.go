@@ -96,7 +96,7 @@ func testTokens(t *testing.T, b tables.Backend) {
 	succeeds := func(t *testing.T, err error) {
 		t.Helper()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("commit with a token: %v", err)
 		}
 	}
 	t.Run("a repeat does nothing", func(t *testing.T) {

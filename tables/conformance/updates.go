@@ -67,20 +67,20 @@ func testUpdates(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testUpdatesOfNothing does not check whether an update that only removes attributes creates
+// testUpdatesOfNoItem does not check whether an update that only removes attributes creates
 // an item: DynamoDB Local creates one, DynamoDB does not.
-func testUpdatesOfNothing(t *testing.T, b tables.Backend) {
+func testUpdatesOfNoItem(t *testing.T, b tables.Backend) {
 	for name, c := range map[string]struct {
 		updates []tables.Update
 		want    []any // nil: not checked
 	}{
-		"set":                {[]tables.Update{tables.SetAttr("x", "a")}, []any{"x", "a"}},
-		"add":                {[]tables.Update{tables.Add("x", 1)}, []any{"x", int64(1)}},
-		"add to set":         {[]tables.Update{tables.AddToSet("x", "a")}, []any{"x", tables.NewSet("a")}},
-		"remove":             {[]tables.Update{tables.RemoveAttr("x")}, nil},
-		"remove from set":    {[]tables.Update{tables.RemoveFromSet("x", "a")}, nil},
-		"set and remove":     {[]tables.Update{tables.SetAttr("x", "a"), tables.RemoveAttr("y")}, []any{"x", "a"}},
-		"add and remove all": {[]tables.Update{tables.Add("x", 1), tables.RemoveFromSet("y", "a")}, []any{"x", int64(1)}},
+		"set":                     {[]tables.Update{tables.SetAttr("x", "a")}, []any{"x", "a"}},
+		"add":                     {[]tables.Update{tables.Add("x", 1)}, []any{"x", int64(1)}},
+		"add to set":              {[]tables.Update{tables.AddToSet("x", "a")}, []any{"x", tables.NewSet("a")}},
+		"remove":                  {[]tables.Update{tables.RemoveAttr("x")}, nil},
+		"remove from set":         {[]tables.Update{tables.RemoveFromSet("x", "a")}, nil},
+		"set and remove":          {[]tables.Update{tables.SetAttr("x", "a"), tables.RemoveAttr("y")}, []any{"x", "a"}},
+		"add and remove from set": {[]tables.Update{tables.Add("x", 1), tables.RemoveFromSet("y", "a")}, []any{"x", int64(1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone, beside := k("nothing", name), k("nothing beside", name)
@@ -124,7 +124,7 @@ func testRefusedUpdates(t *testing.T, b tables.Backend) {
 	} {
 		t.Run(name, func(t *testing.T) { mustRefuse(t, b, tables.Change(key, us...)) })
 	}
-	t.Run("a failed condition comes before the type", func(t *testing.T) {
+	t.Run("a failed condition takes precedence over a wrong type", func(t *testing.T) {
 		write := tables.Change(key, tables.Add("s", 1)).When(tables.Absent("s"))
 		mustCancel(t, b, []tables.Reason{{Failed: true, Old: whole}}, write)
 		mustCancel(t, b, []tables.Reason{{Failed: true, Old: whole}, {}}, write, tables.Delete(k("refused", "2")))
