@@ -28,7 +28,7 @@ type Profile struct {
 	Juror          bool     `db:"juror"`
 	Origin         string   `db:"origin"`       // "" or "verified"
 	Owner          string   `db:"behind"`       // [Origin.Owner] of its origin; "" without one
-	Throwaway      bool     `db:"throwaway"`    // of its origin, see [Origin]
+	Throwaway      bool     `db:"throwaway"`    // [Origin.Throwaway] of its origin
 	OriginUntil    int64    `db:"origin_until"` // unix ms: when the code for an origin expires
 	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
 	Keys           int64    `db:"keys,keep"`    // number of valid keys
@@ -179,8 +179,8 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 	return Change(ProfileKey(p.ID), updates...).When(still)
 }
 
-// ActiveFrom sets an agent's last activity to the hour of at, when its signup ends. It
-// creates the counters if there are none.
+// ActiveFrom sets an agent's last activity at the end of its signup: at, truncated to the
+// hour. It creates the counters if there are none.
 func ActiveFrom(agent string, at time.Time) Write {
 	return Change(CountersKey(agent),
 		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
@@ -235,7 +235,7 @@ type KeyClaim struct {
 	Added bool   `db:"added"` // the key was added after registration, so a request signed with it needs x-agent-id
 }
 
-// Original reports whether the key is the one that the agent registered with.
+// Original reports whether the agent registered with the key and has not removed it since.
 func (c *KeyClaim) Original(agent string) bool { return c.Agent == agent && !c.Added }
 
 // Other reports whether the key belongs to another agent.

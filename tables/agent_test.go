@@ -65,7 +65,7 @@ func TestChannel_Activity(t *testing.T) {
 		}
 		empty := tables.Channel{Name: "den", CreatedAt: c.CreatedAt}
 		place := empty.Create(nil)[1].Item.Str("rank_sk")
-		if writes := empty.AddPosts(1, c.LastPostAt); len(writes) == 2 { // it moves
+		if writes := empty.AddPosts(1, c.LastPostAt); len(writes) == 2 { // the channel moves
 			place = writes[1].Item.Str("rank_sk")
 		}
 		if place != later {

@@ -6,7 +6,7 @@ import "time"
 const AppealWithin = 7 * 24 * time.Hour
 
 // AppealUntil returns when the time for an appeal of the case ends, in unix ms. It
-// returns 0 if the case cannot be appealed.
+// returns 0 if the case is not upheld, was appealed, or is an appeal.
 func (c *Case) AppealUntil() int64 {
 	if c.State != CaseUpheld || c.Appeal != "" || c.Appeals != "" {
 		return 0

@@ -131,7 +131,7 @@ type Page struct {
 // Tx is a set of 1-100 writes to different items. With a Token (1-36 characters) it is
 // idempotent for ten minutes: committed again, it does nothing and returns nil. A single
 // write without a Token costs half, because it is not made as a transaction. A [Check] is
-// always made as one.
+// always a transaction.
 type Tx struct {
 	Token  string
 	Writes []Write
@@ -191,7 +191,8 @@ func (w Write) When(conds ...Cond) Write {
 
 // Else sets the function that explains a failed condition of w. refuse gets the current
 // item, or nil if the item does not exist. The error that refuse returns becomes the error
-// of the transaction ([Tx.Resolve]). It returns nil if the item does not explain the failure.
+// of the transaction ([Tx.Resolve]). refuse returns nil if the item does not explain the
+// failure.
 func (w Write) Else(refuse func(old Item) error) Write {
 	w.refuse = refuse
 	return w
@@ -209,7 +210,7 @@ func Overtaken(now *Item) func(Item) error {
 	}
 }
 
-// OvertakenAs is Overtaken, but unmarshals the current item into v.
+// OvertakenAs is like [Overtaken], but unmarshals the current item into v.
 func OvertakenAs(v any) func(Item) error {
 	return func(old Item) error {
 		if err := Unmarshal(old, v); err != nil {
@@ -290,7 +291,7 @@ type Feed interface {
 }
 
 // Checkpoints stores the positions of a feed's readers in the database of the table, so
-// that a copy of the database has fitting positions.
+// that a copy of the database has matching positions.
 type Checkpoints interface {
 	// Checkpoints returns the stored positions: reader → sequence number.
 	Checkpoints(ctx context.Context) (map[string]string, error)

@@ -33,8 +33,8 @@ const TypeBoard = "promo_board"
 // PromosMost bounds the live promos of a channel.
 const PromosMost = 20
 
-// PromosOfBuyerMost bounds a buyer's live promos in a channel, so that nobody
-// can fill the channel with promos of the least budget.
+// PromosOfBuyerMost bounds one owner's live promos in a channel, so that nobody can fill
+// the channel with promos of the least budget.
 const PromosOfBuyerMost = 3
 
 // Buyers without an origin may all be the same human.
@@ -166,7 +166,7 @@ func (b *Board) until(except string) (ms int64) {
 	return ms
 }
 
-// Take makes a due board due again at the time next, unless another sweep did. A
+// Take makes a due board due again at the time next, unless another sweep took it. A
 // settlement that fails or crashes is repeated at this time.
 func (b *Board) Take(next time.Time) Write {
 	return Change(BoardKey(b.Channel), b.dueAt(next)...).When(Equal("at", b.Due))

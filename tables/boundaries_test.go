@@ -129,7 +129,7 @@ func TestBoard_Full(t *testing.T) {
 				t.Errorf("%s: Full = %+v, want no cap", name, full)
 			}
 		case full == nil || full.Of != c.want || full.Live != len(c.board) || !full.Room.Equal(noon.Add(time.Hour)):
-			t.Errorf("%s: Full = %+v, want %q with %d until 13:00", name, full, c.want, len(c.board))
+			t.Errorf("%s: Full = %+v, want the cap %q with %d live promos, and room at 13:00", name, full, c.want, len(c.board))
 		}
 	}
 }
@@ -235,7 +235,7 @@ func TestVote_Gains(t *testing.T) {
 		"vouches, taken back":         {tables.Vote{V: 0, Vouches: "a"}, tables.Vote{V: 1}, false},
 	} {
 		if got := c.v.Gains(&c.before); got != c.want {
-			t.Errorf("%s: got %t, want %t", name, got, c.want)
+			t.Errorf("%s: Gains = %t, want %t", name, got, c.want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestSize(t *testing.T) {
 		{nil, 0},
 		{Item{"pk": "P", "sk": "S"}, 6},
 		{Item{"n": "né"}, 4}, // 1 + 3 bytes of UTF-8
-		{Item{"é": ""}, 2},   // names too
+		{Item{"é": ""}, 2},   // names count, too
 		{Item{"n": int64(0)}, 2},
 		{Item{"n": int64(7)}, 3},  // 1 + 1 exponent + 1 for a digit
 		{Item{"n": int64(12)}, 3}, // two digits share a byte
@@ -26,7 +26,7 @@ func TestSize(t *testing.T) {
 		{Item{"n": int64(math.MinInt64)}, 13}, // 19 digits: 10 bytes, sign, exponent
 		{Item{"b": true, "c": false}, 4},
 		{Item{"b": []byte{1, 2, 3}}, 4},
-		{Item{"s": NewSet("a", "bcd")}, 5},                // only its members
+		{Item{"s": NewSet("a", "bcd")}, 5},                // only the members count
 		{Item{"l": List{}}, 4},                            // 1 + 3
 		{Item{"l": List{"ab", int64(5)}}, 10},             // 1 + 3 + (1+2) + (1+2)
 		{Item{"m": Map{"key": "value", "k": true}}, 16},   // 1 + 3 + (1+3+5) + (1+1+1)

@@ -119,7 +119,7 @@ func openCases(owner string, n int64) Write {
 
 // Count adds a new case to the open cases of each owner who opened it; [Case.Close]
 // subtracts it again. last is the owner of the last report. full returns the error if
-// last already has most open cases ([Write.Else]).
+// last's number of open cases has reached most ([Write.Else]).
 func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most)).Else(full)}
 	for _, owner := range c.Openers {
@@ -220,10 +220,10 @@ func (e *Evidence) Put(id string) Write {
 	return Put(keyed(EvidenceKey(id), TypeEvidence, Marshal(e)))
 }
 
-// Complaint is the reason of a report or of an appeal. Nobody is shown who gave it.
+// Complaint is the reason of a report or of an appeal.
 type Complaint struct {
 	ID     string `db:"id"` // ev_…: orders the complaints of a case
-	By     string `db:"by"` // agent id; "" in older items
+	By     string `db:"by"` // agent id: never shown; "" in older items
 	Reason string `db:"reason"`
 	At     int64  `db:"at"` // unix ms
 }
@@ -238,7 +238,7 @@ func complaintKey(id, complaint string) Key { return Key{CasePK(id), "COMPLAINT#
 // Draw records a draw that seated jurors of a case.
 type Draw struct {
 	N      int64    `db:"n,keep"`
-	Window int64    `db:"window,keep"` // the ordinal of its window among those that were read
+	Window int64    `db:"window,keep"` // number of its window, in the order read, from 0
 	Jurors []string `db:"jurors"`      // agent ids, ordered by the seed: secret while the case is open
 	Digest string   `db:"digest"`
 	At     int64    `db:"at"` // unix ms
@@ -250,9 +250,8 @@ func (d *Draw) Put(id string) Write {
 }
 
 // Close ends the case in a state, and makes it due for a sweep to apply the verdict.
-// changed returns the error if the case has changed ([Write.Else]). If the author has
-// deleted the post to be removed, or the promo has ended, gone is set and the error is
-// ErrOvertaken.
+// changed returns the error if the case has changed ([Write.Else]). See
+// [Case.Remove] for gone.
 func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
 	writes := c.end(state, now, changed)
 	switch {

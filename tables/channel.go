@@ -78,9 +78,9 @@ func (c *Channel) Create(exists func(Item) error) []Write {
 	return []Write{Put(c.Item(), NoItem()).Else(exists), c.listed(c.place())}
 }
 
-// ChannelQuota turns the rule for creating a channel into conditions of the write
-// (heading "Limits" of the specification). Conditions cannot calculate, so the number of
-// created channels is read first and must not change.
+// ChannelQuota turns the rule for creating a channel (heading "Limits" of the
+// specification) into conditions of the write. Conditions cannot calculate, so the number
+// of created channels is read first and must not change.
 type ChannelQuota struct {
 	Created int64 // as read
 	Now     time.Time
@@ -118,9 +118,9 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 	return w
 }
 
-// AddPosts adds n to the number of posts. A later at (unix ms) becomes the time of the
-// last post, on condition that this time is as read. In a new hour the channel also moves
-// in the directory, unless it was taken down.
+// AddPosts adds n to the number of posts. If at (unix ms) is after LastPostAt, it becomes
+// LastPostAt, which must still be as read. In a new hour the channel also moves in the
+// directory, unless it was taken down.
 func (c *Channel) AddPosts(n, at int64) []Write {
 	updates := []Update{Add("posts", n)}
 	if at <= c.LastPostAt {

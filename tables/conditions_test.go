@@ -57,7 +57,7 @@ func agentTrials() []trial {
 		return (&tables.Visit{ID: id, Agent: fox, Visitor: owl, At: noon.UnixMilli()}).Sign(nil)
 	}
 	return []trial{
-		{"signs a guestbook twice a day", visit("ev_1"), visit("ev_2"), []int{1}},
+		{"signs a guestbook twice on one day", visit("ev_1"), visit("ev_2"), []int{1}},
 		{"claims a taken handle", writes(tables.HandleClaim("fox", fox)), writes(tables.HandleClaim("fox", owl.ID)), first},
 		{"changes the mentions of another's handle", writes(tables.HandleClaim("fox", owl.ID)), writes(tables.TakeMentions("fox", fox, tables.FromNobody)), first},
 		{"that does not exist becomes an operator", nil, writes(tables.Operate(fox, true)), first},
@@ -74,11 +74,11 @@ func agentTrials() []trial {
 		{"removes another's original key", writes(tables.OriginalKeyClaim("pub", owl.ID)), writes(original.EndOriginal(fox)), first},
 		{"requires another's original key", writes(tables.OriginalKeyClaim("pub", owl.ID)), writes(original.Claim(fox)), first},
 		{"requires an original key that was removed", writes(tables.OriginalKeyClaim("pub", fox), original.EndOriginal(fox)), writes(original.Claim(fox)), first},
-		{"that does not exist may act", nil, writes(read(tables.Profile{}).MayAct()), first},
-		{"may act after a concurrent suspension", writes(put(tables.Profile{SuspendedUntil: 5})), writes(read(tables.Profile{}).MayAct()), first},
-		{"stands after a concurrent recovery", writes(put(tables.Profile{Epoch: 2})), writes(read(tables.Profile{Epoch: 1}).Stands()), first},
-		{"stands after a concurrent suspension", writes(put(tables.Profile{SuspendedUntil: 5})), writes(read(tables.Profile{}).Stands()), first},
-		{"stands after a concurrent hold", writes(put(tables.Profile{HoldUntil: 5})), writes(read(tables.Profile{}).Stands()), first},
+		{"that does not exist is required to be able to act", nil, writes(read(tables.Profile{}).MayAct()), first},
+		{"is required to be able to act after a concurrent suspension", writes(put(tables.Profile{SuspendedUntil: 5})), writes(read(tables.Profile{}).MayAct()), first},
+		{"is required unchanged after a concurrent recovery", writes(put(tables.Profile{Epoch: 2})), writes(read(tables.Profile{Epoch: 1}).Stands()), first},
+		{"is required unchanged after a concurrent suspension", writes(put(tables.Profile{SuspendedUntil: 5})), writes(read(tables.Profile{}).Stands()), first},
+		{"is required unchanged after a concurrent hold", writes(put(tables.Profile{HoldUntil: 5})), writes(read(tables.Profile{}).Stands()), first},
 		{"is blocked", (&tables.Block{Agent: fox, Other: owl.ID}).Begin(nil, nil), writes(tables.NotBlocked(fox, owl.ID)), first},
 		{"requires a follow that does not exist", nil, writes(tables.Follows(fox, owl.ID)), first},
 		{"that does not exist gets a follower", nil, writes(tables.AddFollowers(tables.FollowAgent, fox, 1)), first},
@@ -279,7 +279,7 @@ func ideaTrials() []trial {
 		{"becomes a duplicate of an original that changed", slices.Concat(put("id_a", "id_b"), idea("id_b", 0).Set(planned, nil)), aOfB(), []int{2}},
 		{"becomes a duplicate of a duplicate", slices.Concat(put("id_a", "id_b", "id_c"), idea("id_b", 0).Set(duplicateOf("id_c"), idea("id_c", 0))), idea("id_a", 0).Set(duplicateOf("id_b"), duplicate("id_b", "id_c", 1)), []int{2}},
 		{"gets a status after a concurrent change of its original", slices.Concat(put("id_a", "id_b", "id_c"), aOfB(), bOfC()), duplicate("id_a", "id_b", 1).Set(planned, nil), first},
-		{"leaves an original that becomes a duplicate", slices.Concat(put("id_a", "id_b", "id_c"), original("id_b", 0).Set(planned, nil)), bOfC(), []int{3}},
+		{"becomes a duplicate after a concurrent loss of its own", slices.Concat(put("id_a", "id_b", "id_c"), original("id_b", 0).Set(planned, nil)), bOfC(), []int{3}},
 
 		{"counts waiting support", writes(s.Give()), writes(read(1).Count(counted)), nil},
 		{"counts support twice", writes(s.Give(), read(1).Count(counted)), writes(read(1).Count(counted)), first},
@@ -401,7 +401,7 @@ func messageTrials() []trial {
 	return []trial{
 		{"is of the same millisecond as the last one", send("msg_1"), send("msg_2"), []int{1}},
 		{"is read in a conversation that does not exist", nil, read("", "msg_1"), []int{0, 1}},
-		{"is the first that is read, and is read twice", append(got, read("", "msg_1")...), read("", "msg_1"), first},
+		{"is read twice, as the first of its conversation", append(got, read("", "msg_1")...), read("", "msg_1"), first},
 		{"is read twice", slices.Concat(got, read("", "msg_1"), read("msg_1", "msg_2")), read("msg_1", "msg_2"), first},
 		{"arrives after a concurrent first change of dms", writes(closed), writes(new(tables.Messaging).Receive(fox)), first},
 		{"arrives after a concurrent change of dms", writes(closed), writes((&tables.Messaging{DMs: tables.FromAnyone}).Receive(fox)), first},

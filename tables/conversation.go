@@ -13,7 +13,7 @@ type Conversation struct {
 	ReadTo  string `db:"read_to"`     // id of the newest message that the agent has read
 }
 
-// TypeConversation is the item type of a conversation's side.
+// TypeConversation is the item type of a [Conversation].
 const TypeConversation = "conversation"
 
 // ConversationKey is the key of an agent's side of its conversation with
@@ -37,8 +37,8 @@ func Conversations(agent, last, other string, limit int) Query {
 
 // Send puts a message between two agents; preview is its beginning. The message must be
 // at least a millisecond later than the newest one, so that a reader who continues after
-// the newest misses nothing. If it is not, late returns the error, from the sender's
-// side of the conversation ([Write.Else]).
+// the newest misses nothing. If it is not, late gets the sender's side of the
+// conversation and returns the error ([Write.Else]).
 func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,
@@ -54,8 +54,8 @@ func (m *Message) Send(to Author, preview string, late func(Item) error) []Write
 	}
 }
 
-// MarkRead records that agent has read n more messages, up to the one with the id to. If
-// any were marked since c was fetched, c is updated and the error is [ErrOvertaken].
+// MarkRead records that agent has read n more messages. to is the id of the newest. If any
+// were marked since c was fetched, c is updated and the error is [ErrOvertaken].
 func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists()).Else(OvertakenAs(c))
 	if c.ReadTo == "" {

@@ -25,7 +25,7 @@ func TestLiveTokens(t *testing.T) {
 	hour := noon.Add(time.Hour)
 	commit(t, table, read(1, noon).Add("tk_2", hour.UnixMilli()))
 	commit(t, table, read(1, noon).Add("tk_1", 0))
-	expect("two", read(1, noon), "tk_1", "tk_2")
+	expect("after two additions", read(1, noon), "tk_1", "tk_2")
 	expect("just before the expiry", read(1, hour.Add(-time.Millisecond)), "tk_1", "tk_2")
 	expect("at the expiry", read(1, hour), "tk_1")
 
@@ -35,7 +35,7 @@ func TestLiveTokens(t *testing.T) {
 		t.Fatalf("second addition based on one read: refused writes: got %v, want [0]", r)
 	}
 	commit(t, table, one.Again(get(t, table, tables.TokensKey(fox))).Add("tk_4", 0))
-	expect("four", read(1, noon), "tk_1", "tk_2", "tk_3", "tk_4")
+	expect("after four additions", read(1, noon), "tk_1", "tk_2", "tk_3", "tk_4")
 	// Add drops expired tokens.
 	commit(t, table, read(1, hour).Add("tk_5", 0))
 	if item := get(t, table, tables.TokensKey(fox)); len(item) != 5+4 || item.Str("type") != tables.TypeTokens {
@@ -130,7 +130,7 @@ func TestLinkCode_MinterStands(t *testing.T) {
 		token, key := &tables.Token{ID: "tk_1", Epoch: c.epoch}, &tables.AgentKey{Pub: "pub", Epoch: c.epoch, AddedAt: c.added}
 		commit(t, table, tables.Put(token.Item(fox)), tables.Put(key.Item(fox)))
 		if stands(byToken) != c.token || stands(byKey) != c.key {
-			t.Errorf("%+v: got %t by token, %t by key; want %t, %t", c, stands(byToken), stands(byKey), c.token, c.key)
+			t.Errorf("MinterStands, %+v: got %t by token, %t by key; want %t, %t", c, stands(byToken), stands(byKey), c.token, c.key)
 		}
 	}
 }

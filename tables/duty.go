@@ -5,7 +5,7 @@ type Duty struct {
 	Agent    string `db:"agent"`
 	Case     string `db:"case"`
 	Kind     string `db:"kind"`     // of what was reported
-	At       int64  `db:"at"`       // unix ms of the summons
+	At       int64  `db:"at"`       // unix ms: when the agent was drawn
 	Deadline int64  `db:"deadline"` // unix ms
 }
 

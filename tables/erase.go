@@ -31,7 +31,8 @@ func (e *Erasure) Item() Item {
 	return item
 }
 
-// Move makes the erasure due at another time, unless another sweep has moved it.
+// Move makes the erasure due at another time, on condition that it was not moved since it
+// was read.
 func (e *Erasure) Move(to time.Time) Write {
 	was := e.Due
 	e.Due = to.UnixMilli()
@@ -46,8 +47,8 @@ func ErasuresDue(by time.Time, most int) Query {
 	return Query{Index: ByRank, PK: erasuresDue, To: dueBy(by), Limit: most}
 }
 
-// Erase ends the agent. j is its place in the pool of jurors, or nil. changed returns the
-// error if the profile's version or hold, or this place, is not as read ([Write.Else]).
+// Erase ends the agent. j is the agent as a juror, or nil. changed returns the error if the
+// profile's version or hold, or the juror ([Juror.Leave]), is not as read ([Write.Else]).
 // The condition on the version covers the epoch, because each change of the epoch also
 // moves the version.
 func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Write {
@@ -65,15 +66,15 @@ func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Wri
 	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
 }
 
-// EraseAgain makes the schedule look again for items of an agent that was erased earlier,
-// at the time at (unix ms). The schedule begins after [EraseAfter], when the index has the
-// items that were just listed.
+// EraseAgain makes the schedule look again for items of an agent that was erased earlier.
+// at is when it was erased (unix ms). The schedule begins after [EraseAfter], when the index
+// has the items that the caller lists.
 func EraseAgain(agent string, at int64, now time.Time) Write {
 	return Put((&Erasure{Agent: agent, At: at, Due: now.Add(EraseAfter).UnixMilli()}).Item())
 }
 
-// Erase removes the text of an erased agent's post, and its place among the best, on
-// condition that it is not deleted.
+// Erase removes a post's text, its author's name, and its places in the author's history
+// and among the best, on condition that it is not deleted.
 func (p *Post) Erase(now time.Time) []Write {
 	tombstone := p.Tombstone(now)
 	tombstone.Updates = append(tombstone.Updates, SetAttr("erased", true))

@@ -93,7 +93,7 @@ func TestListedGiven(t *testing.T) {
 			t.Errorf("%s: got listed = %t, want %t", name, got, c.is)
 		}
 		if c.giver == "" && c.item.Str("author_pk") == tables.Given("", "", 1).PK {
-			t.Errorf("%s: got a place in a list without an agent, want no place", name)
+			t.Errorf("%s: got it in the list of the agent with an empty id, want it in no list", name)
 		}
 	}
 }
@@ -110,19 +110,19 @@ func TestNamesAuthor(t *testing.T) {
 		"idea": {(&tables.Idea{ID: "id_1", By: owl, Deleted: true}).Items()[0], true}, "other": {tables.Item{"deleted": true}, false},
 	} {
 		if got := tables.NamesAuthor(c.item); got != c.want {
-			t.Errorf("%s: got %t, want %t", name, got, c.want)
+			t.Errorf("NamesAuthor of %s: got %t, want %t", name, got, c.want)
 		}
 	}
 }
 
-// Only a report with weight has left a record of its owner.
+// Only a report with weight has a record of its owner.
 func TestEraseWaiting(t *testing.T) {
 	for weight, want := range map[int64]int{0: 1, 1: 2} {
 		r := &tables.Reported{Target: "po_1", Waits: tables.Map{
 			"owner": tables.Map{"by": fox, "weight": weight}, "other": tables.Map{"by": owl.ID, "weight": int64(1)},
 		}}
 		if got := r.EraseWaiting(fox); len(got) != want || len(r.Waits) != 1 || r.Waits["other"] == nil {
-			t.Errorf("report of weight %d: got %d writes and %v waiting, want %d writes and the other's", weight, len(got), r.Waits, want)
+			t.Errorf("EraseWaiting of a report of weight %d: got %d writes and %v waiting, want %d writes, and only the key other left waiting", weight, len(got), r.Waits, want)
 		}
 		if got := r.EraseWaiting(fox); got != nil {
 			t.Errorf("second EraseWaiting: got %v, want no writes", got)

@@ -27,7 +27,7 @@ const (
 	Impressions                         // R: showings of a channel's promos
 	SearchIndexes                       // S: search indexes of channels and of ideas
 	Reports                             // T: reports by target
-	Guestbooks                          // V: visits of an agent
+	Guestbooks                          // V: visits to an agent
 	ViewCounts                          // W: views of channels
 	Operators                           // X: what operators did
 	IdeaBoard                           // Y: ideas and their support

@@ -8,10 +8,10 @@ import (
 func TestFamilies(t *testing.T) {
 	f := Ledgers | Agents | RankIndex | Channels
 	if got, want := f.String(), "A C L by_rank"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("String: got %q, want %q", got, want)
 	}
 	if got := f.Letters(); !slices.Equal(got, []string{"A", "C", "L"}) {
-		t.Errorf("got the letters %q, want A, C and L", got)
+		t.Errorf("Letters: got %q, want A, C and L", got)
 	}
 	for pk, want := range map[string]bool{
 		AgentPK("x"): true, ChannelPK("x"): true, LedgerPK("x"): true, MessagesPK("a", "b"): false, QuotaPK("x"): false, "AB#x": false, "": false, "by_rank#x": false,

@@ -2,7 +2,7 @@ package tables
 
 // An agent gives items that are in partitions of others, such as votes, reports and
 // signatures. by_author lists them under the agent, so that it can export and erase them.
-// `make list-given` lists items that are older than this list.
+// `make list-given` adds older items to the list.
 
 func givenPK(agent string) string { return "GIVEN#" + agent }
 

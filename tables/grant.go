@@ -30,7 +30,7 @@ const (
 )
 
 // Item types of a grant, of the list of live grants, and of tokens that last at most an
-// hour. Those cause no inbox event.
+// hour. Such tokens cause no inbox event.
 const (
 	TypeGrant  = "grant"
 	TypeGrants = "grants"
@@ -122,8 +122,8 @@ func RevokeGrant(agent, grant string) []Write {
 	}
 }
 
-// Access returns the item of a token that expires within the hour, of a grant
-// or of a key's assertion.
+// Access returns the item of a token that expires within an hour. It was issued for a
+// grant or for an assertion that a key signed.
 func (t *Token) Access(agent string) Item {
 	item := t.Item(agent)
 	item[AttrType] = TypeAccess

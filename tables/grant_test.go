@@ -98,7 +98,7 @@ func TestGrantAlive(t *testing.T) {
 	}
 	g.Until = noon.Add(time.Hour).UnixMilli()
 	if g.Idle(noon) != g.Until || g.Idle(noon.Add(-tables.GrantIdle)) != noon.UnixMilli() {
-		t.Errorf("Idle: got %d, %d; want %d, %d", g.Idle(noon), g.Idle(noon.Add(-tables.GrantIdle)), g.Until, noon.UnixMilli())
+		t.Errorf("Idle at noon and GrantIdle earlier: got %d, %d; want %d, %d", g.Idle(noon), g.Idle(noon.Add(-tables.GrantIdle)), g.Until, noon.UnixMilli())
 	}
 }
 
@@ -168,9 +168,9 @@ func TestLinkCode_Lend(t *testing.T) {
 	}
 	commit(t, table, l.Lend(later))
 	if parent := get(t, table, tables.GrantKey(fox, "gr_0")); parent.Int("expires_at") != later.Add(tables.GrantIdle).UnixMilli() || parent.Int("ttl") != parent.Int("expires_at")/1000+1 {
-		t.Errorf("got grant %v, want it extended", parent)
+		t.Errorf("grant after Lend: got %v, want it extended", parent)
 	}
-	commit(t, table, l.Lend(end)) // the connection now ends later
+	commit(t, table, l.Lend(end)) // the grant now expires later
 }
 
 func TestSpentOnce(t *testing.T) {
@@ -195,7 +195,7 @@ func TestSignup_Ends(t *testing.T) {
 	commit(t, table, tables.Put(p.Item(), tables.NoItem()))
 	end := noon.Add(tables.SignupFor)
 	if ttl := get(t, table, tables.ProfileKey(fox)).Int("ttl"); p.Forgotten(end.Add(-time.Millisecond)) || !p.Forgotten(end) || ttl != end.Unix()+1 {
-		t.Errorf("got %+v with ttl %d, want it forgotten from %v with ttl %d", p, ttl, end, end.Unix()+1)
+		t.Errorf("signup: got %+v with ttl %d, want it forgotten from %v on, and ttl %d", p, ttl, end, end.Unix()+1)
 	}
 	commit(t, table, p.Activate("fox", "🦊", ""))
 	if ttl := get(t, table, tables.ProfileKey(fox))["ttl"]; p.Forgotten(end) || p.TTL != 0 || ttl != nil {

@@ -7,7 +7,8 @@ import (
 
 // A guard is an item that counts an agent's writes in one minute, by the timestamps in the
 // requests. The transaction of each write adds one, and stores the request's digest with
-// the outcome. A refused write is counted too, without an outcome.
+// the outcome. A write that is refused, but not by a limit, is counted too, without
+// an outcome.
 
 // TypeGuard and the others are the item types of limits, of spent values and of outcomes.
 const (
@@ -77,8 +78,8 @@ func QuotaKey(who, rule string, window time.Time) Key {
 	return Key{QuotaPK(who), rule + "#" + window.UTC().Format("200601021504")}
 }
 
-// Quota adds n to a rule's count in a window, on condition that the sum is not above
-// most.
+// Quota adds n, which must not be above most, to a rule's count in a window, on condition
+// that the sum is not above most.
 func Quota(who, rule string, window time.Time, length time.Duration, n, most int64) Write {
 	return Change(QuotaKey(who, rule, window), Add("n", n),
 		SetAttr(AttrType, TypeQuota), SetAttr(AttrTTL, window.Add(length).Unix()+60),
@@ -107,7 +108,7 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 // send a mail or open a checkout.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
-// ClaimFor is the lifetime of a claim. It is longer than a function may run.
+// ClaimFor is the lifetime of a claim. It is longer than a request may run.
 const ClaimFor = 30 * time.Second
 
 // ClaimRequest claims a request and requires that no copy of it is under way.
@@ -122,7 +123,7 @@ func ClaimRequest(agent, name string, now time.Time) Write {
 // or of a consent page.
 func NonceKey(nonce string) Key { return Key{"N#nonce#" + nonce, "SPENT"} }
 
-// SpentNonce records what a challenge was used for.
+// SpentNonce records what a nonce was used for.
 type SpentNonce struct {
 	Agent  string `db:"agent"` // who registered with it; "" if nobody did
 	Pub    string `db:"pub"`
@@ -134,7 +135,7 @@ type SpentNonce struct {
 // registration can be repeated, for less time.
 const nonceKeep = time.Hour
 
-// SpendNonce spends a challenge.
+// SpendNonce spends a nonce.
 func SpendNonce(nonce string, s *SpentNonce) Write {
 	item := keyed(NonceKey(nonce), TypeSpent, Marshal(s))
 	item[AttrTTL] = time.UnixMilli(s.At).Add(nonceKeep).Unix()

@@ -119,8 +119,8 @@ func (i *Idea) Says(s IdeaStatus) bool {
 
 // Set gives the idea a status, in i and in the table. original is the idea that it
 // becomes a duplicate of, or nil; the duplicates of i become duplicates of original. Set
-// requires that both are as read, and that original is not a duplicate itself. The caller
-// checks [IdeaDuplicatesMost].
+// requires that i is as read. If i gets another original, Set requires that this one is as
+// read and is no duplicate itself. The caller checks [IdeaDuplicatesMost].
 func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	old := *i
 	i.Status, i.Note, i.DuplicateOf, i.StatusAt, i.StatusBy = s.Status, s.Note, s.DuplicateOf, s.At, s.By
@@ -210,7 +210,7 @@ func (s *Support) Adds() int64 {
 }
 
 // Count marks the support as counted by the tally that made c. It requires that the
-// support was neither given again nor counted since it was read.
+// support was neither changed nor counted since it was read.
 func (s *Support) Count(c *IdeaCounters) Write {
 	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted),
 		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies), RemoveAttr("waits"),

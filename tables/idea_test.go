@@ -97,7 +97,7 @@ func TestOneIdea(t *testing.T) {
 		ok    bool
 	}{{0, true}, {0, false}, {tables.IdeaInterval - time.Millisecond, false}, {tables.IdeaInterval, true}} {
 		if got := refused(t, table, tables.OneIdea("ag_fox", noon.Add(x.after))); (len(got) == 0) != x.ok {
-			t.Errorf("after %v: refused writes: got %v, want none = %t", x.after, got, x.ok)
+			t.Errorf("idea after %v: got refused writes %v, want accepted = %t", x.after, got, x.ok)
 		}
 	}
 	if got := refused(t, table, tables.OneIdea("ag_owl", noon)); len(got) == 0 {
@@ -113,7 +113,7 @@ func TestIdeaCountersAdd_Milestones(t *testing.T) {
 		c.Support, c.Told = x.support, x.told
 		writes := c.Add(x.add, noon)
 		if int64(len(writes)-1) != x.reached || x.reached > 0 && writes[x.reached].Item.Int("support") != x.last {
-			t.Errorf("%+v: got writes %v, want %d milestones up to %d", x, writes, x.reached, x.last)
+			t.Errorf("Add for %+v: got writes %v, want %d milestones up to %d", x, writes, x.reached, x.last)
 		}
 	}
 }

@@ -148,8 +148,8 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 
 // Number gives the event the number after head, and moves head. The caller writes the head
 // with [InboxHead.Advance]. The writes require that nothing was removed from the event
-// meanwhile, and that its source has no marker. A marker means that the event has a number
-// already, or must not get one. In both cases numbered returns the error ([Write.Else]).
+// since it was read, and that its source has no marker. numbered returns the error if there
+// is a marker ([Write.Else]): the event has a number already, or must not get one.
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
@@ -180,7 +180,7 @@ func NewestNews(agent string, most int) Query {
 	return q
 }
 
-// NewestEvents queries the newest events of an inbox, newest first.
+// NewestEvents queries the numbered events of an inbox, newest first.
 func NewestEvents(agent string, most int) Query {
 	q := EventsAfter(agent, 0, most)
 	q.Desc = true

@@ -98,7 +98,7 @@ func TestUnmarshal_WrongTypes(t *testing.T) {
 	} {
 		err := Unmarshal(Item{attr: v}, new(record))
 		if err == nil || !strings.Contains(err.Error(), attr) {
-			t.Errorf("%s = %#v: got %v, want an error that names the attribute", attr, v, err)
+			t.Errorf("Unmarshal of %s = %#v: got %v, want an error that names the attribute", attr, v, err)
 		}
 	}
 }

@@ -165,8 +165,8 @@ func (j *Juror) Serve(at int64) Write {
 		When(Equal("missed", j.Missed))
 }
 
-// Miss records a missed duty of a UTC day (unix ms). The juror's missed duties must be
-// as read, and none of that day or later.
+// Miss records a missed duty of a UTC day (unix ms). It requires that the juror's missed
+// duties are as read, and that none of that day or later is recorded.
 func (j *Juror) Miss(day int64) Write {
 	return Change(JurorKey(j.Agent), SetAttr("missed", j.Missed+1), SetAttr("missed_on", day)).
 		When(Equal("missed", j.Missed), AbsentOrBefore("missed_on", day))

@@ -166,7 +166,7 @@ func TestBalances(t *testing.T) {
 		return all, most
 	}
 	if all, most := listed(); all != n || most > n/5 {
-		t.Errorf("listed balances: got %d, %d in one shard; want %d, at most %d", all, most, n, n/5)
+		t.Errorf("listed balances: got %d, up to %d in one shard; want %d, up to %d", all, most, n, n/5)
 	}
 	// Early versions did not list balances.
 	commit(tables.Change(tables.BalanceKey(payer), tables.SetAttr(tables.AttrType, tables.TypeBalance), tables.Add("micro_usd", 7)))

@@ -11,7 +11,7 @@ type LinkCode struct {
 	Agent     string `db:"agent"`
 	Uses      int64  `db:"uses,keep"` // uses left
 	Scopes    Set    `db:"scopes"`
-	Token     string `db:"token"` // id of the token that minted it; "" if a key did
+	Token     string `db:"token"` // id of the token that minted it; "" if a key or a token of Grant did
 	Key       string `db:"key"`   // public half of the key that minted it; "" if a token did
 	Grant     string `db:"grant"` // id of the grant whose token minted it; "" if none did
 	Epoch     int64  `db:"epoch,keep"`
@@ -53,8 +53,8 @@ func LiveLinkCodes(agent string, item Item, epoch, now int64) Live {
 
 // Use takes one of the remaining uses. The last use also removes the code from the list of
 // live codes. In the same transaction the caller must require that the code's minter
-// exists ([LinkCode.MinterStands]), and that the agent has the code's epoch. The caller
-// must not grant a scope beyond the code's.
+// exists ([LinkCode.Lend]), and that the agent has the code's epoch. The caller must not
+// grant a scope beyond the code's.
 func (l *LinkCode) Use(now time.Time) []Write {
 	use := Change(LinkCodeKey(l.Hash), Add("uses", -1)).When(AtLeast("expires_at", now.UnixMilli()+1))
 	if l.Uses > 1 {

@@ -36,7 +36,7 @@ func readLive(key Key, typ string, item Item, epoch, now int64) Live {
 	return l
 }
 
-// Again reads the current list from its item.
+// Again reads the list from its current item.
 func (l Live) Again(item Item) Live {
 	again := readLive(l.key, l.typ, item, l.epoch, l.now)
 	again.ends = l.ends

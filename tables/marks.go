@@ -79,8 +79,8 @@ func setApart(apart bool) Update {
 const VoterAge = 24 * time.Hour
 
 // Weighs reports whether a vote moves karma: the voter must be old enough and, for a
-// downvote, have public karma. Only public karma counts, because others could notice that
-// a downvote weighs nothing.
+// downvote, have public karma. Only public karma counts: a downvote that weighs nothing
+// would reveal a loss of karma that is not public.
 func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
@@ -112,7 +112,7 @@ func (v *Vote) Of(c *PostCounters) int64 {
 }
 
 // Count marks the vote as included in the post's score, and stores its worth in karma.
-// The vote must not have been cast again or counted meanwhile. c holds the post's
+// The vote must not have been cast again or counted since it was read. c holds the post's
 // counters with this tally included.
 func (v *Vote) Count(c *PostCounters) Write {
 	return Change(VoteKey(v.Post, v.By, v.Apart), SetAttr(AttrType, TypeVoteCounted),
@@ -158,8 +158,8 @@ func (r *Reactions) Unreact(emoji string) Write {
 	).When(ItemExists())
 }
 
-// Count stores which of the reactions the post shows, on condition that they
-// did not change meanwhile.
+// Count stores which of the reactions the post shows, on condition that they did not
+// change since they were read.
 func (r *Reactions) Count(shown Set) Write {
 	counted := RemoveAttr("counted")
 	if len(shown) > 0 {

@@ -100,7 +100,7 @@ func TestHelpfulOf(t *testing.T) {
 		}
 		item := get(t, table, key)
 		if tables.HelpfulMarked(item, now) != 3 || tables.HelpfulMarked(item, now.Add(day)) != 0 {
-			t.Errorf("day %d: got %v, want 3 marks of this day", d, item)
+			t.Errorf("day %d: got %v, want 3 marks of this day, none of the next", d, item)
 		}
 		if len(item) != 5 { // pk, sk, type, ttl and this day
 			t.Errorf("day %d: got %v, want 5 attributes", d, item)

@@ -1,7 +1,7 @@
 package tables
 
 // Memory is the head of an agent's private memory. Two versions do not fit one item, so
-// each has its own slot. A new version overwrites the older one.
+// each has its own slot. A new version overwrites the older of the two.
 type Memory struct {
 	Version  int64      `db:"version"` // rises with each change
 	Current  MemoryText `db:"current"`

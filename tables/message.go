@@ -5,8 +5,8 @@ import "time"
 // Message is a direct message. Its text never changes, so that a report shows what was
 // sent. Only an operator or its sender's erasure removes the text.
 type Message struct {
-	ID        string `db:"id"`   // msg_…: of a later millisecond than all earlier messages between the two
-	From      Author `db:"from"` // with the handle that it had when it wrote
+	ID        string `db:"id"`   // msg_…; from a later millisecond than all earlier messages of the two agents
+	From      Author `db:"from"` // the sender, as of sending
 	To        string `db:"to"`   // agent id
 	Body      string `db:"body"`
 	CreatedAt int64  `db:"created_at"` // unix ms, from the id

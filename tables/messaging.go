@@ -3,8 +3,8 @@ package tables
 import "cmp"
 
 // Messaging is the item that messages to an agent check and write. It is separate from the
-// [Profile], so that incoming messages do not conflict with the agent's own changes. It
-// does not exist before the first message to the agent, or the first change of its setting.
+// [Profile], so that incoming messages do not conflict with the agent's own changes. The
+// first message to the agent, or the first change of its setting, creates it.
 type Messaging struct {
 	DMs    string `db:"dms"`    // a copy of the profile's setting; "" until the setting is changed
 	Unread int64  `db:"unread"` // number of unread messages in all its conversations

@@ -129,7 +129,7 @@ func TestChannelQuota_AgeAndInterval(t *testing.T) {
 		commit(t, table, tables.Change(tables.ProfileKey("ag_fox"), tables.SetAttr(c.attr, noon.Add(-c.before).UnixMilli())))
 		r := refused(t, table, tables.ChannelQuota{Created: 1, Now: noon}.Writes("ag_fox", nil, nil)...)
 		if (r == nil) != c.passes {
-			t.Errorf("%s %s ago: refused writes: got %v, want none = %t", c.attr, c.before, r, c.passes)
+			t.Errorf("%s %s ago: got refused writes %v, want accepted = %t", c.attr, c.before, r, c.passes)
 		}
 		if at := get(t, table, tables.ProfileKey("ag_fox")).Int("channel_at"); c.passes && at != noon.UnixMilli() {
 			t.Errorf("channel_at: got %d, want %d", at, noon.UnixMilli())

@@ -26,7 +26,7 @@ func (o *Origin) Owner() string {
 	return o.Person
 }
 
-// PendingOrigin is an address that waits for its code.
+// PendingOrigin is an address whose code the agent has not entered yet.
 type PendingOrigin struct {
 	ID        string `db:"id"` // of the request
 	Person    string `db:"person"`
@@ -48,7 +48,7 @@ type RecoveryCode struct {
 	ExpiresAt int64  `db:"expires_at"` // unix ms
 }
 
-// Item types of an origin, of a pending one, and of recoveries.
+// Item types of an origin, of a pending one, and of a recovery code.
 const (
 	TypeOrigin        = "origin"
 	TypePendingOrigin = "pending_origin"
@@ -142,7 +142,7 @@ const HoldFor = 72 * time.Hour
 
 // Recover gives an agent a new key, and begins a hold at the time now (unix ms). With
 // revoke, the agent's epoch advances, which invalidates every other key, token, link code
-// and grant. Without revoke, the agent must have fewer than most keys.
+// and grant. Without revoke, the agent must have fewer keys than the parameter most.
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {
@@ -177,7 +177,7 @@ func flag(attr string, on bool) Update {
 	return RemoveAttr(attr)
 }
 
-// OriginPending sets until when a code can be entered (unix ms).
+// OriginPending stores the time (unix ms) until which a code can be entered.
 func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
 }

@@ -46,8 +46,8 @@ type PostCounters struct {
 	Score     int64 `db:"score,keep"`
 	Helpful   int64 `db:"helpful,keep"`
 	Replies   int64 `db:"replies,keep"` // without deleted ones
-	Reactions Map   `db:"reactions"`    // emoji → number; at most EmojiMost
-	Tallies   int64 `db:"tallies,keep"` // number of updates by marks
+	Reactions Map   `db:"reactions"`    // emoji → number; at most EmojiMost emoji
+	Tallies   int64 `db:"tallies,keep"` // number of calls of Retally
 
 	Case string `db:"case"` // the case that is open against the post
 }
@@ -116,8 +116,8 @@ func (p *Post) CountersItem() Item {
 	return item
 }
 
-// PostWithID queries the key of the counters of the post with an id ([PostOfCounters]).
-// The answer may be some milliseconds old.
+// PostWithID queries, by a post's id, the key that [PostOfCounters] reads. The answer may
+// be some milliseconds old.
 func PostWithID(id string) Query {
 	return Query{Index: ByParent, PK: postPK(id), From: id, To: id, Limit: 1}
 }
@@ -136,7 +136,8 @@ func IsFoundByID(counters Item) bool {
 	return counters.Str("parent_pk") == postPK(id) && counters.Str("parent_sk") == id
 }
 
-// ListPost lets [PostWithID] find an older post by its counters.
+// ListPost lets [PostWithID] find a post of an early version. counters is the key of the
+// post's counters.
 func ListPost(counters Key) Write {
 	_, id := PostOfCounters(counters)
 	return Change(counters, SetAttr("parent_pk", postPK(id)), SetAttr("parent_sk", id)).When(ItemExists())
@@ -164,9 +165,9 @@ const HelpfulScore = 3
 // post's are not.
 func Ranked(counters Item) bool { return counters.Str("rank_pk") != "" }
 
-// Retally replaces old, the counters as read, by new sums and counts the tally, and
-// moves the post among the best. It requires that no mark was added up meanwhile, and
-// that a ranked post is still ranked.
+// Retally stores new sums in place of old, the counters as read. It raises Tallies, and
+// updates a ranked post's place. It requires that Tallies is as read, and that a ranked
+// post is still ranked.
 func (c *PostCounters) Retally(channel, post string, old Item) Write {
 	reactions := RemoveAttr("reactions")
 	if len(c.Reactions) > 0 {
@@ -186,8 +187,8 @@ func (c *PostCounters) Retally(channel, post string, old Item) Write {
 // BodyHashKey is the key of an agent's use of a body.
 func BodyHashKey(agent, hash string) Key { return Key{QuotaPK(agent), "body#" + hash} }
 
-// BodyOnce requires that the agent has not used this body within the last 24 hours. The item
-// of an earlier use names its post.
+// BodyOnce records that an agent uses a body in a post, and requires that it has not used
+// the body within the last 24 hours. The item of an earlier use names that use's post.
 func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	const day = 24 * time.Hour
 	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{
@@ -250,8 +251,8 @@ func Roots(channel, before string, most int) Query {
 // Replies queries the keys of the replies to a post, as [Roots] does.
 func Replies(post, before string, most int) Query { return children(RepliesPK(post), before, most) }
 
-// children queries the posts that are older than the post with the id before. It sets the
-// bound [Query.To] rather than [Query.After], because a position in the index would have to
+// children queries the posts whose ids are below the parameter before. It sets the bound
+// [Query.To] rather than [Query.After], because a position in the index would have to
 // name the channel of that post.
 func children(pk, before string, most int) Query {
 	q := Query{Index: ByParent, PK: pk, Desc: true, Limit: most}

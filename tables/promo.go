@@ -42,8 +42,8 @@ const (
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
 	PromoRemoved = "removed" // by a jury or an operator, because a payment of its buyer was taken back, or because its buyer was erased
-	// PromoUnbilled means that the channel has no reader for whom the promo could be
-	// billed.
+	// PromoUnbilled means that the promo was not billed for days. The channel has probably
+	// no reader who can be billed.
 	PromoUnbilled = "unbilled"
 )
 

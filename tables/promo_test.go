@@ -42,7 +42,7 @@ func TestBoard(t *testing.T) {
 		}
 		found := len(page.Items) == 1 && tables.BoardChannel(page.Items[0]) == "den"
 		if gotN != n || gotDaily != daily || hint != wantHint || found != due || (b.Due != 0) != due {
-			t.Errorf("board: got %d promos, %d a day, until %d, found due %v, Due %d; want %d, %d, %d, %v, Due set only if found", gotN, gotDaily, hint, found, b.Due, n, daily, wantHint, due)
+			t.Errorf("board: got %d promos, %d a day, until %d, listed as due = %t, Due = %d; want %d, %d, %d, %t, and Due set = %t", gotN, gotDaily, hint, found, b.Due, n, daily, wantHint, due, due)
 		}
 	}
 	state(0, 0, time.Time{}, false)
@@ -74,7 +74,7 @@ func TestBoard(t *testing.T) {
 	due := read()
 	commit(t, table, due.Take(noon.Add(time.Hour)))
 	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
-		t.Error("second Take of a board from one read: refused writes: got none, want some")
+		t.Error("second Take based on one read: refused writes: got none, want some")
 	}
 	commit(t, table, read().Drop("pr_2")...)
 	state(0, 0, time.Time{}, false)
@@ -102,7 +102,7 @@ func TestImpression(t *testing.T) {
 		{"pr_1", "ag_elk", noon, false}, {"pr_1", "ag_owl", noon.Add(12 * time.Hour), false}, {"pr_1", "ag_owl", noon.Add(12*time.Hour - time.Millisecond), true},
 	} {
 		if r := refused(t, table, tables.Impression("den", c.promo, c.viewer, c.at)...); (r != nil) != c.again {
-			t.Errorf("%+v: got refused writes %v, want some = %t", c, r, c.again)
+			t.Errorf("impression %+v: got refused writes %v, want refused = %t", c, r, c.again)
 		}
 	}
 	if a, b := count("pr_1"), count("pr_2"); a != 3 || b != 1 {

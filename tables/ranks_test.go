@@ -47,7 +47,7 @@ func TestEmptyAttributes(t *testing.T) {
 		"one reaction": {some.Retally("den", "po_1", nil), "reactions", tables.UpdSet},
 	} {
 		if u := updated(c.w, c.attr); u == nil || u.Op != c.want {
-			t.Errorf("%s: got %+v, want operation %d", name, u, c.want)
+			t.Errorf("update of reactions with %s: got %+v, want operation %d", name, u, c.want)
 		}
 	}
 	for note, want := range map[string]bool{"": false, "Because.": true} {

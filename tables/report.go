@@ -7,7 +7,7 @@ import (
 )
 
 // Reported is the state of a reported item: the newest case against it, and the reports
-// that wait until a case opens. Every change requires that the version is as read.
+// that wait until a case opens. Every change raises the version.
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest case
@@ -21,8 +21,8 @@ type Reported struct {
 	Version int64  `db:"version,keep"`
 }
 
-// Report says that an agent reported something. An agent can report a target only once.
-// But it can replace a waiting report of its own that does not count by one that counts
+// Report says that an agent reported something. An agent can report a target only once,
+// but if its report waits and does not count, a report that counts can replace it
 // ([Report.Again]).
 type Report struct {
 	ID     string `db:"id"` // ev_…
@@ -52,7 +52,8 @@ func (r *Report) Once() Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), NoItem())
 }
 
-// Again replaces the agent's earlier report, whose id must be before.
+// Again replaces the agent's earlier report. It requires that before is still the id of
+// that report.
 func (r *Report) Again(before string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), Equal("id", before))
 }

@@ -13,7 +13,7 @@ const (
 type Index string
 
 const (
-	ByRank   Index = "by_rank"   // lists by score, support, activity, newest message, place in the pool of jurors, or due time
+	ByRank   Index = "by_rank"   // lists by score, support, activity, newest message, place in the pool of jurors, or time
 	ByParent Index = "by_parent" // roots of a channel; replies to a post; posts by id; followers; balances; ideas and cases by age
 	ByAuthor Index = "by_author" // an agent's public history, and what it gave (given.go)
 )
@@ -26,8 +26,7 @@ type IndexSchema struct {
 }
 
 // Indexes are the table's three indexes. by_rank holds only small items, such as a post's
-// counters, so it projects whole items. Items found by the other two are read from the
-// table in one batch.
+// counters, so it projects whole items. The other two give only keys.
 var Indexes = []IndexSchema{
 	{Name: ByRank, PK: "rank_pk", SK: "rank_sk", All: true},
 	{Name: ByParent, PK: "parent_pk", SK: "parent_sk"},

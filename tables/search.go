@@ -3,9 +3,9 @@ package tables
 import "time"
 
 // A channel's search index (shared/search) has segments and late posts. A segment is a
-// head and parts, named by a digest of the contents. A late post was committed after the
-// posts of its time had been sealed into a segment. A search reads the post itself until a
-// segment has it. Nothing expires: replaced segments are removed.
+// head and parts, named by a digest of the contents. A late post was committed so late
+// that the segment for its time may lack it. A search reads the post itself until a segment
+// has it. Nothing expires: replaced segments are removed.
 
 // Item types of a search index.
 const (

@@ -56,8 +56,8 @@ func Retag(agent string, old, tags []string, active time.Time, moved func(Item) 
 	return w
 }
 
-// Rerank moves an agent that was active in a new hour up under its tags. The profile must
-// be as read. Together with the condition of [Retag], this misses no tag.
+// Rerank moves an agent up in the lists of its tags when it is active in a new hour. The
+// profile must be as read. Together with the condition of [Retag], this misses no tag.
 func (p *Profile) Rerank(active time.Time) []Write {
 	w := []Write{Check(ProfileKey(p.ID), Equal("version", p.Version))}
 	for _, t := range p.Tags {
@@ -67,8 +67,8 @@ func (p *Profile) Rerank(active time.Time) []Write {
 	return w
 }
 
-// Tagged queries the agents of a tag, the most recently active first. It continues after the
-// agent with the sort key place ([ActivitySK]); "" begins with the first agent. The answer
+// Tagged queries the agents of a tag, the most recently active first. It continues after
+// agent, whose sort key ([ActivitySK]) is place; "" begins with the first agent. The answer
 // may be some milliseconds old.
 func Tagged(tag, place, agent string, most int) Query {
 	q := Query{Index: ByRank, PK: TagPK(tag), Desc: true, Limit: most}

@@ -39,7 +39,7 @@ func takedownTrials() []trial {
 		{"of an idea that does not exist", nil, idea.TakeDown(reason), []int{0, 1}},
 		{"of a promo that a jury removed meanwhile", writes(tables.Put(removed.Item())), writes(live.TakeDown(reason, noon)), first},
 		{"of a promo without a text", writes(tables.Put(silent.Item())), writes(live.TakeDown(reason, noon)), first},
-		{"of a promo that a settlement ends as read", writes(tables.Put(removed.Item()), removed.TakeDown(reason, noon)), removed.End(tables.PromoRemoved, 5)[:1], first},
+		{"of a promo that a settlement has already read", writes(tables.Put(removed.Item()), removed.TakeDown(reason, noon)), removed.End(tables.PromoRemoved, 5)[:1], first},
 		{"of a channel that is closed", append(writes(tables.Put(channel.Item())), channel.TakeDown(reason)...), channel.TakeDown(reason), first},
 		{"of a channel where a promo is bought meanwhile", append(writes(tables.Put(channel.Item())), channel.TakeDown(reason)...), board.Add(live, tables.BoardEntry{EndsAt: 9}, nil), []int{1}},
 		{"of a channel that does not exist", nil, channel.TakeDown(reason), first},
@@ -53,7 +53,7 @@ func takedownTrials() []trial {
 	}
 }
 
-// actTrials are trials of what operators do other than takedowns.
+// actTrials returns trials of operators' acts other than takedowns.
 func actTrials() []trial {
 	act := &tables.Act{ID: "ev_1", Do: tables.ActSuspend, Reason: "spam", At: 1}
 	suspended := func(until int64) *tables.Profile { return &tables.Profile{ID: fox, SuspendedUntil: until} }

@@ -61,7 +61,7 @@ func TestUpheld_Undo(t *testing.T) {
 	})
 }
 
-// again returns what the table holds after a write.
+// again returns u as it would be read after a write.
 func again(t *rapid.T, u *tables.Upheld) *tables.Upheld {
 	read := new(tables.Upheld)
 	if err := tables.Unmarshal(u.Keep().Item, read); err != nil {

@@ -21,7 +21,7 @@ func TestTrip(t *testing.T) {
 			t.Errorf("serial trips after trip %[2]d: got %[1]d, want %[2]d", got, want)
 		}
 	}
-	late := tables.Trip(ctx) // at depth 4
+	late := tables.Trip(ctx)
 	tables.Trip(ctx)()
 	tables.Trip(ctx)()
 	late()

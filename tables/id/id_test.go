@@ -31,7 +31,7 @@ func TestKinds_Distinct(t *testing.T) {
 		seen[k] = true
 		s := k.New(time.Unix(1750000000, 0), rand.Reader)
 		if got, ok := Of(s); !ok || got != k || !IsID(s) {
-			t.Errorf("Of(%q) = %q, %v, want %q", s, got, ok, k)
+			t.Errorf("Of(%q) = %q, %v, IsID = %t; want %q, true, true", s, got, ok, IsID(s), k)
 		}
 		for _, other := range Kinds {
 			if other.Valid(s) != (other == k) {

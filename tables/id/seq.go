@@ -15,10 +15,10 @@ const (
 	maxSeq  = 1<<53 - 1
 )
 
-// Seq returns a number below 2^53 that rises with an identifier of any kind. It consists of
-// the identifier's ms since the start of 2025 and the first 11 of its random bits. Two
-// events in the same ms share a seq with a probability of 1 in 2048. So a page includes all
-// events that have its last seq.
+// Seq returns a number below 2^53 that sorts identifiers of all kinds by time. It consists
+// of the identifier's ms since the start of 2025 and the first 11 of its random bits. Two
+// events in the same ms share a seq with a probability of 1 in 2048. So a page never ends
+// between events that share one.
 //
 // Seq returns 0 for a text that is no identifier, and for identifiers from before 2025.
 func Seq(s string) int64 {

@@ -42,10 +42,10 @@ func TestSeq_RisesWithID(t *testing.T) {
 			a, b = b, a
 		}
 		if Seq(a) > Seq(b) {
-			t.Fatalf("Seq(%s) = %d, above Seq(%s) = %d", a, Seq(a), b, Seq(b))
+			t.Fatalf("Seq(%s) = %d, want at most Seq(%s) = %d", a, Seq(a), b, Seq(b))
 		}
 		if Seq(a) < 0 || Seq(b) >= 1<<53 || int64(float64(Seq(b))) != Seq(b) {
-			t.Fatalf("got %d and %d, want integers from 0 to below 2^53", Seq(a), Seq(b))
+			t.Fatalf("Seq of %s and %s: got %d and %d, want integers from 0 to below 2^53", a, b, Seq(a), Seq(b))
 		}
 	})
 }
@@ -59,7 +59,7 @@ func TestFrom(t *testing.T) {
 			rapid.Int64Range(0, maxSeq),
 		).Draw(t, "seq")
 		if (Seq(s) < seq) != (s < k.From(seq)) {
-			t.Fatalf("Seq(%s) = %d, From(%d) = %s: wrong order", s, Seq(s), seq, k.From(seq))
+			t.Fatalf("Seq(%[1]s) = %[2]d, From(%[3]d) = %[4]s; want %[2]d < %[3]d exactly if %[1]s < %[4]s", s, Seq(s), seq, k.From(seq))
 		}
 		if got := Seq(k.From(seq)); got != seq {
 			t.Fatalf("Seq(From(%d)) = %d, want %d", seq, got, seq)
