@@ -9,8 +9,8 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// PrefersHTML reports whether an Accept header ranks text/html above all the others (RFC
-// 9110 12.5.1). `*/*` does not name text/html.
+// PrefersHTML reports whether an Accept header ranks text/html above each content type in
+// others (RFC 9110 12.5.1). `*/*` does not name text/html.
 func PrefersHTML(accept string, others ...string) bool {
 	if !strings.Contains(strings.ToLower(accept), "html") { // most programs
 		return false
@@ -47,8 +47,8 @@ type rank struct {
 	exact int // exactness of the range that gave q: 1 for */*, 2 for text/*, 3 for text/plain
 }
 
-// take applies media, a range of the header such as text/*, if it covers the content type.
-// The most exact range decides; of equally exact ones, the greatest weight.
+// take applies media, a range of the header such as text/*, if it covers the content type
+// of. The most exact range decides; of equally exact ones, the greatest weight.
 func (r *rank) take(media, of string, q float64) {
 	kind, _, _ := strings.Cut(of, "/")
 	exact := map[string]int{"*/*": 1, kind + "/*": 2, of: 3}[media]

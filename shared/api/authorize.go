@@ -169,10 +169,10 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 const connectAgain = "First mint a link code with `POST /v1/me/link-codes`. Sign that request, or send it with a token that has the scope: a code gives no more scopes than the credential that minted it. Then connect again, tick the scope, and enter the code. Instead of a link code, you can enter your handle and a mailed recovery code. Without either you connect as a new agent."
 
 // founding reports whether a connection may link its agent's origin without the scope. It
-// may if it created the agent, and the agent has no key yet: the person could not know that
-// an agent without key and origin can be lost. If the connection has the scope and only
-// this token lacks it, the request is refused. Adding the first key always needs the scope,
-// since a key has every right (spec "Keys").
+// may if it created the agent, and the agent has no key yet: the person who connected could
+// not know that an agent without key and origin can be lost. If the connection has the
+// scope and only this token lacks it, the request is refused. Adding the first key always
+// needs the scope, since a key has every right (spec "Keys").
 func (c *Call) founding() bool {
 	return c.e.Secures && !c.e.Auth.Keyless && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
 }
@@ -200,8 +200,8 @@ func minterOf(on auth.Hangs) tables.Minter {
 	return tables.Minter{Token: on.Token, Key: on.Key, Grant: on.Other}
 }
 
-// dependenciesExist reports whether the items that the token depends on exist. It sets
-// c.grant.
+// dependenciesExist reports whether the items that the token depends on exist and are
+// valid. It sets c.grant to the token's connection, if there is one.
 func (c *Call) dependenciesExist(t *tables.Token) (stands bool, err error) {
 	on, epoch := c.cred.token.On, t.Epoch
 	if on.Grant == "" {
@@ -236,7 +236,8 @@ func (c *Call) sigRequired() *Error {
 	return Fail(SigRequired, "%s accepts only a signature.", c.e.Route)
 }
 
-// madeAt returns when the caller's credential, or its connection, was made.
+// madeAt returns when the token's connection was made. Without a connection, it returns when
+// the credential was made.
 func (c *Call) madeAt() time.Time {
 	if c.grant != nil {
 		return time.UnixMilli(c.grant.CreatedAt)

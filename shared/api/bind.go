@@ -55,7 +55,8 @@ type param struct {
 type QueryTaker interface{ TakeQuery(url.Values) }
 
 // bind reads an endpoint's input type. A server gives each endpoint its own schemas, so
-// that one is bound while others are served. In the OpenAPI document, all share schemas.
+// that it can bind one while it serves others. In the OpenAPI document, all endpoints share
+// their schemas.
 func bind(e *Endpoint, schemas huma.Registry) *bound {
 	b := &bound{e: e, schemas: schemas, takesBody: e.Foreign.Media != nil || e.work.serve != nil}
 	if e.work.in == nil {

@@ -23,9 +23,9 @@ const (
 	maxMessage = 500 // values in a batch of twenty messages, or in a client's metadata
 )
 
-// CheckJSON refuses what encoding/json accepts but should not, or reports badly: invalid
-// UTF-8, duplicate members, more than one value, deep nesting. It also refuses more values
-// than a batch of messages needs.
+// CheckJSON refuses a body that is not one JSON value. Unlike encoding/json, it also
+// refuses invalid UTF-8, lone surrogates, duplicate members, more than maxDepth levels, and
+// more than maxMessage values.
 func CheckJSON(body []byte) error { return checkJSON(body, maxMessage, false) }
 
 // CheckLooseJSON is CheckJSON for an object that may have unknown members. It also refuses

@@ -20,8 +20,8 @@ import (
 type Call struct {
 	*app.App
 	Time        time.Time       // of arrival, by the service's clock
-	Agent       *tables.Profile // the caller; nil if anonymous
-	Counts      tables.Counters // of the caller; read only for writes
+	Agent       *tables.Profile // the caller; nil unless its credential is valid
+	Counts      tables.Counters // of the caller; fetched only for writes
 	Address     string          // the caller's network address: an IPv4, or an IPv6 /64
 	Head        bool            // a HEAD request: the answer is sent without its body
 	items       map[tables.Key]tables.Item
@@ -42,7 +42,7 @@ type Call struct {
 	tools       map[string]*Tool // all tools, if one was called
 	made        string           // see [Call.Made]
 	relayed     atomic.Bool      // another server's endpoint answered: see [Call.Invoke]
-	secret      atomic.Bool      // that other endpoint is Secret
+	secret      atomic.Bool      // a Secret endpoint of another server was called
 	header      http.Header
 	digest      [32]byte // of method, path, query and body, for requests with an Idempotency-Key
 	idemKey     string
@@ -80,12 +80,12 @@ func (c *Call) Token() *tables.Token { return c.token }
 // Grant returns the connection of the caller's token, or nil if the token has none.
 func (c *Call) Grant() *tables.Grant { return c.grant }
 
-// CredentialStands returns a check that the caller's credential still exists when a
-// transaction commits. Otherwise a revoked credential could still mint another one. If the
-// check fails, the error is [Call.CredentialGone].
+// CredentialStands returns a check that the caller's credential, or its connection, still
+// exists when a transaction commits. Without the check, a revoked credential could mint
+// another one. If the check fails, the error is [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
 	key := c.credentialKey()
-	if c.grant != nil { // outlives the token
+	if c.grant != nil { // the connection outlives the token
 		key = tables.GrantKey(c.agent, c.grant.ID)
 	}
 	return tables.Check(key, tables.Equal("epoch", c.Agent.Epoch)).Else(func(tables.Item) error { return c.CredentialGone() })
@@ -167,8 +167,8 @@ func (c *Call) minute() time.Time {
 }
 
 // Commit writes the request's effect and the record of its outcome in one transaction.
-// outcome points to the result of the function do of [OnWrite]. If a write's condition
-// fails, Commit returns that write's error ([tables.Write.Else]).
+// outcome is what do returns ([OnWrite]). If a write's condition fails, Commit returns that
+// write's error ([tables.Write.Else]).
 func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) error {
 	if c.Agent == nil {
 		return errors.New("api: a commit without an agent")

@@ -26,7 +26,7 @@ type problems struct {
 	schemas huma.Registry
 	quiet   bool // messages must not repeat values
 	fields  []wire.FieldProblem
-	unknown int // how many unknown members fields begins with; they may be misspelt required ones
+	unknown int // number of unknown members; they come first in fields, as they may be misspelt required ones
 }
 
 const (
@@ -260,7 +260,7 @@ func plainNumber(f float64) string {
 	return clip(strconv.FormatFloat(f, 'f', -1, 64), repeatedMost)
 }
 
-// said quotes a value, unless p is quiet or the value looks like a secret.
+// said quotes a string, unless p is quiet or the string looks like a secret.
 func (p *problems) said(v any) string {
 	str, ok := v.(string)
 	if !ok {

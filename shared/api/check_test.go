@@ -66,7 +66,7 @@ func boundedInput() *bound {
 	return bind(&e, newDocument().Components.Schemas)
 }
 
-// wrong returns the refusal of a request with the required query members.
+// wrong returns the refusal of a request. query overrides its valid members limit and name.
 func (b *bound) wrong(t *testing.T, query, body string) *Error {
 	t.Helper()
 	a := &Arguments{query: url.Values{"limit": {"1"}, "name": {"x"}}, header: http.Header{}, body: []byte(body)}

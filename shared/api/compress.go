@@ -37,9 +37,9 @@ const (
 	packedMost, packedFrom = 64, 8 << 10
 )
 
-// compressible reports whether an answer is compressed for callers that accept gzip. Its
-// Vary names Accept-Encoding for every caller, because a cache may give the answer to
-// another caller.
+// compressible reports whether an answer may be compressed for callers that accept gzip. If
+// caches may keep it, its Vary names Accept-Encoding for every caller, because a cache may
+// give the answer to another caller.
 func (rec *recorder) compressible(c *Call) bool {
 	return !c.e.Secret && !c.secret.Load() && rec.body.Len() >= compressFrom && isText(rec.header.Get("Content-Type")) &&
 		rec.header.Get("Content-Encoding") == ""

@@ -45,7 +45,7 @@ func CursorID(cursor string, kind id.Kind) (string, error) {
 	return p[0], nil
 }
 
-// ForeignCursor refuses a cursor whose positions are not in the list.
+// ForeignCursor refuses a cursor whose positions the endpoint would not issue.
 func ForeignCursor() *Error {
 	return Fail(BadCursor, "The cursor in `before` was not issued by this endpoint.")
 }

@@ -5,7 +5,7 @@ import "slices"
 // part is an object in the OpenAPI document's JSON.
 type part = map[string]any
 
-// at returns the value under nested names, or nil.
+// at returns the object under nested names, or nil.
 func at(o part, names ...string) part {
 	for _, name := range names {
 		o, _ = o[name].(part)
@@ -54,7 +54,7 @@ func notEmpty(p part) {
 	}
 }
 
-// mayBeNull allows null for optional members of a body: it means the same as leaving the
+// mayBeNull allows null for optional members of a body. Null means the same as leaving the
 // member out.
 func mayBeNull(doc, schema part) {
 	const here = "#/components/schemas/"

@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// size is a number or a word.
+// size is an integer or a string.
 type size struct{}
 
 func (size) Schema(huma.Registry) *huma.Schema {

@@ -5,7 +5,7 @@
 // A request is decided in this order:
 //
 //  1. If there is an edge, the server checks that the request came through it (edge.go).
-//     It finds the route, and reads the body as bytes, up to a limit (server.go).
+//     Then it finds the route, and reads the body as bytes, up to a limit (server.go).
 //  2. It checks the form of the credential, and verifies a signature without the table
 //     (credential.go).
 //  3. [Call.screen] refuses addresses that this process remembers to be over a limit. If a
@@ -21,8 +21,8 @@
 //  7. The answer is written as HTTP (respond.go) or returned as a tool's result. Before it
 //     is sent, the request is counted (readlimit.go).
 //
-// So if an endpoint needs a credential, only callers with a valid one learn what is wrong
-// with a body. A tool's call ([Call.Invoke]) begins at step 3 (invoke.go).
+// So if an endpoint needs a credential, only callers with a valid one learn what step 4
+// found wrong. A tool's call ([Call.Invoke]) begins at step 3 (invoke.go).
 package api
 
 import (
@@ -85,10 +85,10 @@ type Endpoint struct {
 	Name     string        // of its operation in the OpenAPI document, if it has no tool
 	Topic    string        // of /docs that explains it
 	Beyond   string        // for /docs/deviations: why it exists, if the specification lacks it
-	Errors   []Code        // beyond those that any endpoint may answer
+	Errors   []Code        // beyond those that [Endpoint.AllCodes] adds
 	Links    []Link        // to the endpoints that read or remove what this one makes
 	Cache    time.Duration // a public GET's max-age for anonymous callers
-	Cost     int64         // least weight of a read against the read limit; 1 if 0
+	Cost     int64         // reads that a call counts as, at least; 1 if 0
 	Rate     int           // requests a second that the gateway lets through, from all callers; if 0, the gateway's own limit
 	Body     int64         // most bytes of a request body; 64 KiB if 0
 	Signup   bool          // may be called by an agent that has not finished signup
@@ -96,10 +96,10 @@ type Endpoint struct {
 	Safe     bool          // only removes rights, or defends the agent: a suspended agent may call it too
 	Pure     bool          // no effect on the table, even as a POST; without Cost, a success does not count as a read
 	Stable   bool          // an idempotent POST (a vote), like any PUT, PATCH or DELETE
-	Marks    bool          // a GET that marks what was read: its tool has an effect
-	Secures  bool          // secures the agent for its owner: see [Call.founding]
+	Marks    bool          // a GET that marks as read; its tool is not read-only
+	Secures  bool          // see [Call.founding] and [Call.borrowed]
 	Secret   bool          // its answer has a credential, a code or private text, so it is never compressed
-	FewPages bool          // refuses web pages, except those of this service, of loopback and of Settings.WebOrigins
+	FewPages bool          // of web pages, only this service's, loopback's and Settings.WebOrigins' may call it
 	Foreign  Foreign       // what another standard prescribes; zero for most
 
 	work work
@@ -122,7 +122,7 @@ type Foreign struct {
 	NoBearer   bool     // a bearer token in the header Authorization is ignored
 	Proved     bool     // the handler verifies the caller itself; a success does not count as a read
 	Refuse     Refuse   // writes errors in another form; nil for the envelope
-	Relays     bool     // for [Serve]: other endpoints check the credential; before an answer of its own, it calls [Call.Admit]
+	Relays     bool     // for [Serve]: the endpoints it calls check credentials; before its own answers it calls [Call.Admit]
 	Own        []int    // for [Serve]: further statuses in its protocol's form; those below 300 have no body
 }
 
@@ -148,8 +148,8 @@ func PatternOf(route string) string {
 // Head reports whether the endpoint also answers HEAD, as every public GET does.
 func (e *Endpoint) Head() bool { return e.Method() == http.MethodGet && !e.Auth.Needed() }
 
-// takesCredential reports whether the endpoint is a public read that may also be called
-// with a credential.
+// takesCredential reports whether the OpenAPI document says that a public read may also be
+// called with a credential.
 func (e *Endpoint) takesCredential() bool {
 	return e.Head() && !e.Foreign.NoBearer && strings.HasPrefix(e.Path(), "/v1/")
 }
@@ -169,9 +169,9 @@ func (e *Endpoint) open() bool {
 }
 
 // Refuse returns a refusal in another standard's form, or nil for the envelope. A status of
-// 0 means the code's. [OpenAPI] calls it too, with one request for each content type, so
-// the result must depend only on the content type and the error. If the answer is JSON with
-// a string `error`, that string is the code that callers see.
+// 0 means the code's. [OpenAPI] calls it too, for each code and content type, so the result
+// must depend only on the content type and the error. If the answer is JSON with a string
+// `error`, that string is the code that callers see.
 type Refuse func(*http.Request, *Error) *Page
 
 // DefaultBody bounds the bytes of a request body unless an endpoint sets Body. It holds
@@ -225,9 +225,9 @@ type CrowdReader interface {
 	Crowded() []tables.Key
 }
 
-// RefReader is a Reader that needs items of the agent that a ref names, including its
-// profile. other is that agent's id. If the id is not known yet when the credential is
-// read, [Call.FindOther] reads the items later.
+// RefReader is like [Reader], for inputs that need items of the agent that a ref names,
+// including its profile. other is that agent's id. If the id is not known yet when the
+// credential is read, [Call.FindOther] reads the items later.
 type RefReader interface {
 	Named() (ref string)
 	Reads(agent, other string) []tables.Key
@@ -260,7 +260,7 @@ func reading(e Endpoint) Endpoint {
 // request out, commits its effect with [Call.Commit], and returns the outcome. answer makes
 // the answer from the outcome, and changes nothing. For a repeated request, only answer is
 // called, with the recorded outcome. A recorded outcome has only the exported fields of T.
-// The other fields can carry values from do to answer.
+// The others reach answer only the first time.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
 	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {

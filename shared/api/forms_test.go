@@ -110,7 +110,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A write without a record could be carried out twice.
+// A write that commits nothing leaves no record, so it could be carried out twice.
 func TestAWriteMustCommit(t *testing.T) {
 	type none struct{}
 	h := build(t, nil)
@@ -122,7 +122,7 @@ func TestAWriteMustCommit(t *testing.T) {
 	h.expect(h.signed("POST", "/lost", ""), 500, Internal)
 	defer func() {
 		if recover() == nil {
-			t.Error("On accepted an effect that needs a credential, want a panic")
+			t.Error("On accepted a POST that needs a credential and is not Pure, want a panic")
 		}
 	}()
 	On(Endpoint{Route: "POST /x", Auth: Sig}, func(context.Context, *none) (*none, error) { return nil, nil })

@@ -17,8 +17,8 @@ var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE](
 // digitsMost bounds the digits of an int64.
 const digitsMost = 19
 
-// integer returns a whole JSON number, written without fraction and exponent. It reports
-// false for other text, and for numbers with more digits than an int64 has.
+// integer rewrites a whole JSON number without a fraction or an exponent. It returns false
+// for other text, and for numbers with more digits than an int64 has.
 func integer(number string) (string, bool) {
 	m := jsonNumber.FindStringSubmatch(number)
 	if m == nil {
@@ -45,7 +45,7 @@ func integer(number string) (string, bool) {
 	return m[1] + digits + strings.Repeat("0", places), true
 }
 
-// plainIntegers rewrites each integer of a valid JSON body without fraction and exponent.
+// plainIntegers returns a valid JSON body with [integer] applied to each number.
 func plainIntegers(body []byte) []byte {
 	var out []byte
 	from := 0

@@ -58,8 +58,8 @@ type Answer struct {
 	Proved   bool            // the credential was read and is valid
 }
 
-// Invoke lets an endpoint of another [Server] answer a tool call as part of this request,
-// with its credential, id and address. tools are those that the answer may suggest. The
+// Invoke lets an endpoint of another [Server] answer a tool call, with this request's
+// credential, id and address. tools are those that the answer may suggest. The called
 // endpoint checks scopes, limits and repetition, logs a line of its own, and counts the
 // request. c does not count it.
 func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t *Tool, a *Arguments) (answer Answer) {

@@ -10,10 +10,11 @@ import (
 	"agentsocial/tables"
 )
 
-// On a credential's first request of a day, each process stores the day of the last use.
-// The item is in the family of quotas, because every function may write there.
+// On a credential's first request of a day, each process stores that day as the day of the
+// credential's last use. The item is in the family of quotas, because every function may
+// write there.
 
-// usedToday remembers the credentials that were used since day began.
+// usedToday remembers the credentials that were used on its day.
 type usedToday struct {
 	mu   sync.Mutex
 	day  time.Time
@@ -25,8 +26,8 @@ const usedTodayMost = 1 << 14
 // notePatience bounds how long an answer waits for [Call.markUsed].
 const notePatience = 150 * time.Millisecond
 
-// first notes a use on a day, and reports whether it is the credential's first that day.
-func (u *usedToday) first(cred tables.Key, day time.Time) bool {
+// note records a use on a day, and reports whether it is the credential's first that day.
+func (u *usedToday) note(cred tables.Key, day time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.seen == nil || day.After(u.day) || len(u.seen) >= usedTodayMost {
@@ -59,7 +60,7 @@ func (c *Call) markUsed(ctx context.Context) {
 	}
 	day := c.Time.UTC().Truncate(24 * time.Hour)
 	key := tables.UsedKey(c.agent, c.credentialName())
-	if !c.used.first(key, day) {
+	if !c.used.note(key, day) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, notePatience)

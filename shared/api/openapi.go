@@ -244,18 +244,18 @@ func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
 
 // schemaOf names the schema of a type. Outside package wire, the name begins with the
 // package, since two groups may each have a listOut. A struct without a name is named after
-// its first field if that is embedded. If not, it gets the name in otherwise.
-func schemaOf(t reflect.Type, otherwise string) string {
+// its first field if that is embedded. If not, it is named fallback.
+func schemaOf(t reflect.Type, fallback string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
 	switch _, pkg := path.Split(t.PkgPath()); {
 	case t.Kind() != reflect.Struct:
-		return huma.DefaultSchemaNamer(t, otherwise)
+		return huma.DefaultSchemaNamer(t, fallback)
 	case t.Name() == "" && t.NumField() > 0 && t.Field(0).Anonymous:
-		return schemaOf(t.Field(0).Type, otherwise)
+		return schemaOf(t.Field(0).Type, fallback)
 	case t.Name() == "":
-		return otherwise
+		return fallback
 	case pkg == "wire":
 		return t.Name()
 	default:

@@ -11,8 +11,8 @@ import (
 // New fields go at the end; they are zero when read from an older record.
 type record string
 
-// nothing is the encoding of an empty word.
-const nothing = "~"
+// emptyWord stands for "" in a record.
+const emptyWord = "~"
 
 // encodeOutcome encodes the struct that outcome points to. Its exported fields must be
 // strings without spaces, integers, booleans, or lists of strings without spaces and
@@ -38,11 +38,11 @@ func encodeOutcome(status int, outcome any) (string, error) {
 		default:
 			word = fmt.Sprint(f.Interface())
 		}
-		if strings.ContainsAny(word, " \t\r\n") || word == nothing {
+		if strings.ContainsAny(word, " \t\r\n") || word == emptyWord {
 			return "", fmt.Errorf("%q cannot be stored in the outcome %T", word, outcome)
 		}
 		if word == "" {
-			word = nothing
+			word = emptyWord
 		}
 		words = append(words, word)
 	}
@@ -65,7 +65,7 @@ func (r record) read(into any) error {
 		}
 		word := words[0]
 		words = words[1:]
-		if word == nothing {
+		if word == emptyWord {
 			continue
 		}
 		f := v.Field(i)

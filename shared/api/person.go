@@ -46,5 +46,5 @@ func (e *Error) errorPage(base string) *Page {
 	return HTML(d)
 }
 
-// messageMost bounds the characters of a message on a page.
+// messageMost bounds the characters of the message, and of the hint, on a page.
 const messageMost = 500

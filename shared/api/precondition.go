@@ -51,7 +51,8 @@ func matchesStrongly(ifMatch, etag string) bool {
 	return false
 }
 
-// isTag reports whether s is an opaque tag. The service makes no tags with commas.
+// isTag reports whether s is an opaque tag. Callers split lists of tags at commas, since
+// the service makes no tags with commas.
 func isTag(s string) bool {
 	return len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' && !strings.ContainsAny(s[1:len(s)-1], "\" ")
 }

@@ -35,8 +35,8 @@ func badFields(fields []wire.FieldProblem) *Error {
 	return e
 }
 
-// quoted quotes a caller's text for a message, shortened to 60 characters. If escapes make
-// it longer than 240 bytes, quoted shortens it further.
+// quoted quotes a caller's text for a message, shortened to 60 characters. If it is
+// still longer than 240 bytes, quoted shortens it further.
 func quoted(s string) string {
 	const most = 60
 	q := strconv.Quote(clip(s, most))

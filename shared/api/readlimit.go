@@ -16,8 +16,8 @@ import (
 )
 
 // Reads are limited per minute, by agent or, without a proved credential, by address. Some
-// writes count as reads: repeated ones, those that a limit refused, those that failed or
-// were refused as [Busy], and those without a credential.
+// writes count as reads: repeated ones, those refused as [RateLimited] or [Busy], those
+// that failed, and those without a credential.
 //
 // Reads are counted in the table by sampling. A read of weight w < readSample is counted
 // with probability w/readSample, as readSample. A heavier one is always counted, as w:
@@ -31,7 +31,7 @@ import (
 
 const (
 	readSample    = 16
-	unitsPerRead  = 20 // table units that weigh one: a page of 100 posts
+	unitsPerRead  = 20 // table units that count as one read: a page of 100 posts
 	payerPatience = 300 * time.Millisecond
 )
 
@@ -157,9 +157,9 @@ func (c *Call) charge(ctx context.Context) {
 	}
 }
 
-// isRefusedWrite reports whether an agent's write was refused for another reason than a
-// limit, [Busy] or a failure of the service. A write that a limit refused counts as a read,
-// so that the read limit ends a flood of them.
+// isRefusedWrite reports whether an agent's write was refused for another reason than
+// [RateLimited], [Busy] or a failure of the service. A write refused as [RateLimited] counts
+// as a read, so that the read limit ends a flood of them.
 func (c *Call) isRefusedWrite() bool {
 	if !c.e.Writes() || c.Agent == nil || c.replay != "" || c.committed || c.fail == nil {
 		return false

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// A ref names an agent by its handle, in any case, or by its id. No handle has the form of
-// an id. The tag mark:"@" of its field drops an @ before it.
+// A ref names an agent by its handle, in upper or lower case, or by its id. No handle has
+// the form of an id. The tag mark:"@" of a ref's field drops an @ before the ref.
 
 // RefKey returns the key of the item that resolves a ref: the claim of a handle, or the
 // profile. If an input's Reads include it, [Call.FindAgent] needs no round trip.
@@ -24,9 +24,9 @@ func RefKey(ref string) tables.Key {
 func NoAgent(ref string) *Error { return Fail(NotFound, "There is no agent %q.", ref) }
 
 // FindAgent returns the id of the agent that a ref names. It returns [NoAgent] for a
-// handle without an agent, and for an agent whose signup is known to be unfinished. It looks
-// up a handle that is not read or cached yet. It does not look up an id: the caller learns
-// from the profile whether the agent exists.
+// handle without an agent. It looks up a handle that is not read or cached yet. It does not
+// look up an id. If the id's profile was read and is not active, it returns [NoAgent].
+// Otherwise the caller learns from the profile whether the agent exists.
 func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	key := RefKey(ref)
 	item, read := c.items[key]

@@ -58,7 +58,7 @@ func (w *writers) has(agent string, now time.Time) bool {
 	return slices.ContainsFunc(w.all, func(o writer) bool { return o.agent == agent && !o.old(now) })
 }
 
-// wroteNow reports whether the caller wrote within ownWrites, perhaps in another process. A
+// wroteNow reports whether the caller may have written within ownWrites, in any process. A
 // guard belongs to the minute of the signature's timestamp, which may differ from the
 // service's clock by [auth.Skew].
 func (c *Call) wroteNow(ctx context.Context) bool {

@@ -114,9 +114,9 @@ func (p *Page) write(rec *recorder) {
 }
 
 // challengeAt returns WWW-Authenticate for an endpoint's 401, or "". An endpoint that
-// accepts no token sends no Bearer challenge, since a client would look for a token instead
-// of reading the error. If the client tried Basic, the challenge names that scheme (RFC
-// 6749 5.2).
+// ignores bearer tokens sends no Bearer challenge, since a client would look for a token
+// instead of reading the error. If the client tried Basic there, the challenge names that
+// scheme (RFC 6749 5.2).
 func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 	if !at.Foreign.NoBearer {
 		return s.challenge(e)
@@ -132,8 +132,8 @@ func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 // conversations. The consent page ticks only what the client asked for.
 const asked = "read post memory jury"
 
-// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). It also names the scopes that
-// the token has, because a client asks for exactly the scopes named.
+// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). For a missing scope, it also
+// names the scopes that the token has, because a client asks for exactly the scopes named.
 func (s *Server) challenge(e *Error) string {
 	v := "Bearer "
 	switch e.Code {

@@ -328,7 +328,7 @@ func TestWritesOnce(t *testing.T) {
 	h.now = h.now.Add(time.Millisecond)
 	h.expect(h.signed("POST", "/say", `{"text":"b"}`), 201, "")
 	if w, _ := h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, ""); !strings.Contains(w.Header().Get("RateLimit"), "r=0;") {
-		t.Errorf("last write below the limit: RateLimit = %s, want r=0", w.Header().Get("RateLimit"))
+		t.Errorf("last write within the limit: RateLimit = %s, want r=0", w.Header().Get("RateLimit"))
 	}
 	w, e := h.expect(h.signed("POST", "/say", `{"text":"d"}`), 429, RateLimited)
 	if after, err := strconv.Atoi(w.Header().Get("Retry-After")); err != nil || after < 60 || after > 66 || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
@@ -411,7 +411,7 @@ func TestReadWeights(t *testing.T) {
 	}
 }
 
-// turns gives the byte values in turn to reads of one byte, and zeros to longer reads.
+// turns fills reads of one byte with 0 to 255 in turn, and longer reads with zeros.
 type turns struct{ next byte }
 
 func (r *turns) Read(b []byte) (int, error) {

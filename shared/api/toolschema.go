@@ -190,7 +190,7 @@ func definitions(doc *huma.OpenAPI) map[string]any {
 	return defs
 }
 
-// schemaJSON returns a schema as standalone JSON Schema.
+// schemaJSON returns a schema as JSON Schema, with references into $defs.
 func schemaJSON(s *huma.Schema) map[string]any {
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -37,7 +37,7 @@ func describeEvents(schemas map[string]*huma.Schema) {
 		one := *event
 		one.Description, one.Properties = k.Doc, maps.Clone(event.Properties)
 		one.Properties["kind"] = &huma.Schema{Type: huma.TypeString, Extensions: map[string]any{
-			"const": k.Kind, "x-enum-varnames": []string{"Kind" + k.Schema}, // oapi-codegen's own name may be that of a type
+			"const": k.Kind, "x-enum-varnames": []string{"Kind" + k.Schema}, // oapi-codegen's default name may clash with a type's
 		}}
 		one.Properties["subject"] = &huma.Schema{Ref: componentsPrefix + of}
 		name := k.Schema + "Event"

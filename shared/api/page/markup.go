@@ -34,7 +34,7 @@ func (m *Markup) Append(other *Markup) *Markup {
 // String returns the HTML.
 func (m *Markup) String() string { return m.b.String() }
 
-// Link adds a link. The URL to must come from the program; the label may come from anybody.
+// Link adds a link. Its target must come from the program; its label may come from anybody.
 func (m *Markup) Link(to, label string) *Markup {
 	return m.Raw(`<a href="`).Text(to).Raw(`">`).Text(label).Raw(`</a>`)
 }

@@ -24,7 +24,7 @@ type Document struct {
 	Form        bool   // has a form that is sent to this service
 	Elsewhere   bool   // a page of another server; it lacks this service's header
 	Main        *Markup
-	Aside       *Markup     // what follows the text; nil for nothing
+	Aside       *Markup     // what follows Main; nil for nothing
 	Program     string      // JavaScript; "" for none
 	Data        [][2]string // names and values of data attributes that Program reads
 }
