@@ -49,7 +49,7 @@ func (c *channel) alike(t *rapid.T, text string, most int) {
 	}
 	for i, w := range want[:min(most, len(want))] {
 		if w > 0 && (i >= len(got) || math.Abs(got[i]-w) > 1e-9) {
-			t.Fatalf("weights of the posts found for the stems %q: got %v, want those above 0 of %v", stems, got, want[:min(most, len(want))])
+			t.Fatalf("weights of the posts found for the stems %q: got %v, want %v, where weights of 0 may be missing", stems, got, want[:min(most, len(want))])
 		}
 	}
 	if likes.Trips > 4 {

@@ -188,11 +188,11 @@ func TestPagesAreBounded(t *testing.T) {
 			g, all := ask(Request{Terms: terms, Limit: 20, Spent: units})
 			t.Logf("%q in %d posts: %d of %d found for %.1f read units, reading on %d for %.1f", words, size, len(f.Posts), want, cost, len(g.Posts), all)
 			if all > Budget || len(f.Posts) > 0 && all != cost || len(g.Posts) == 0 && (want > 0 || g.Next != ID{}) {
-				t.Errorf("%q in %d posts, with Spent: found %d of %d (next %s) for %.1f read units; want a post, or no next page if there is none, for at most %d units, and for %.1f if a search without Spent finds posts (%d)", words, size, len(g.Posts), want, g.Next, all, Budget, cost, len(f.Posts))
+				t.Errorf("%q in %d posts, with Spent: found %d of %d (next %s) for %.1f read units; want a post, or no next page if nothing matches; at most %d units, and exactly %.1f if the search without Spent finds posts (it found %d)", words, size, len(g.Posts), want, g.Next, all, Budget, cost, len(f.Posts))
 			}
 		}
 	}
-	// Now the tail is longer than a page.
+	// Now more posts wait to be sealed than one Tail reads.
 	for n := range 3000 {
 		c.now = c.now.Add(time.Millisecond)
 		body := "yak"
@@ -223,7 +223,7 @@ func (c *channel) withShare(share float64, words []string) []string {
 			count[w] += float64(every) / float64(len(c.posts))
 		}
 	}
-	var long []string // long words, which few other words begin with
+	var long []string // long words: few other words begin with one
 	for _, w := range words {
 		if len(w) > 5 {
 			long = append(long, w)

@@ -11,8 +11,8 @@ type span struct {
 
 func (s span) has(id ID) bool { return s.After.Less(id) && !s.upTo.Less(id) }
 
-// covering chooses the segments that a search reads, newest first and without
-// gaps. The oldest begins after down, which is zero at the channel's beginning.
+// covering chooses the segments that a search reads, newest first and without gaps. The
+// oldest begins after down; zero is the channel's beginning.
 //
 // Segments overlap if one was just replaced or two calls of [Tend] ran at once. covering
 // prefers the segment that reaches furthest back. If two reach equally far, it prefers the

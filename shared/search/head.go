@@ -18,7 +18,7 @@ type Head struct {
 	chunks []ID     // the first ID of each chunk
 
 	whole bool   // no parts: the head holds the words and IDs
-	words []byte // body of the one shard
+	words []byte // as in a shard's body
 	ids   []ID
 }
 

@@ -19,7 +19,7 @@ func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
 // Fills reports whether a channel's number of posts passed a multiple of 32, which is two
 // of the smallest segments. events/tally then schedules tending. Otherwise, a channel
-// that falls silent before [IsTurn] is true would keep unsealed posts.
+// that falls silent before [IsTurn] is true could keep many unsealed posts.
 func Fills(from, to int64) bool {
 	every := int64(2 * form.sizes[0])
 	return to/every > from/every

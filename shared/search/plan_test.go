@@ -67,7 +67,7 @@ func TestNext(t *testing.T) {
 		{"replaced", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, true, 9000))}, 9015, "remove 2", 0},
 		{"being written", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, false, 9000))}, 9999, "", 12600},
 		{"abandoned", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, false, 9000))}, 12600, "remove 1", 0},
-		{"late, to be judged", State{Heads: row(0, 2, 16, 0), Late: ids(5, 5)}, 14, "", 15},
+		{"late, too early to tell whether it was missed", State{Heads: row(0, 2, 16, 0), Late: ids(5, 5)}, 14, "", 15},
 		{"late, and missed", State{Heads: row(0, 2, 16, 0), Missed: ids(1, 15)}, 9000, "", 0},
 		{"too many missed", State{Heads: append(row(0, 2, 16, 0), seg(0, 32, 90, true, 0)), Missed: ids(40, 55)}, 9000, "build 0 from 32 to 90", 0},
 		{"too many missed in a segment of the last level", State{Heads: row(2, 1, 4096, 0), Missed: ids(40, 55)}, 9000, "build 2 from 0 to 4096", 0},
@@ -89,14 +89,14 @@ func TestNext(t *testing.T) {
 				got = strings.TrimSpace(fmt.Sprintln("remove", len(step.Remove)))
 			}
 			if got != test.want {
-				t.Errorf("next = %q, want %q", got, test.want)
+				t.Errorf("Next: got step %q, want %q", got, test.want)
 			}
 			var want time.Time
 			if test.due > 0 {
 				want = start.Add(time.Duration(test.due) * time.Second)
 			}
 			if !due.Equal(want) {
-				t.Errorf("due = %s, want %s", due, want)
+				t.Errorf("Next: got due %s, want %s", due, want)
 			}
 		})
 	}

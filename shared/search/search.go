@@ -107,7 +107,7 @@ type query[P any] struct {
 	segments []*segment // newest first, as far as the search goes
 	tailed   bool       // there may be posts that no segment has
 	from     ID         // the posts from this ID to the newest are complete
-	reached  ID         // the hits from this ID to the newest are complete
+	reached  ID         // the posts of the hits down to this ID were read
 	posts    []Post[P]  // found
 }
 
@@ -137,7 +137,7 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 		}
 		q.segments = append(q.segments, &segment{span: sp, below: below, shards: map[int][]byte{}, read: map[int][]ID{}})
 	}
-	if err := q.match(); err != nil { // segments without parts
+	if err := q.match(); err != nil { // segments already read
 		return Found[P]{}, err
 	}
 	got, err := q.first(ctx, end(spans), late)
@@ -182,8 +182,8 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 }
 
 // first reads the tail, late posts, and as many of the newest segments as should suffice.
-// got is the number of posts of the tail that have the terms. In a busy channel, first reads
-// no segments, because the page probably ends within the tail.
+// got is the number of posts of the tail that have the terms. With the tail of a busy
+// channel, first reads no segments, because the page probably ends within the tail.
 func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
 	if len(late) > form.late {
 		late = late[:form.late]
@@ -231,8 +231,9 @@ func (q *query[P]) busy() bool {
 	return time.Duration(s.Posts)*sealAge > TailFirst*s.To.Time().Sub(s.After.Time())
 }
 
-// further searches the segments that are left. After a tail of two trips, it searches only
-// the promising ones and leaves the rest to the next page.
+// further searches the segments that are left. If the tail was read and fewer than
+// [restTrips] trips are left, it searches only the promising segments, and leaves the rest
+// to the next page.
 func (q *query[P]) further(ctx context.Context) error {
 	if !q.tailed || q.trips+restTrips <= tripsMost {
 		return q.rest(ctx)
@@ -286,7 +287,7 @@ func (q *query[P]) promising() []Part {
 // rest searches all other segments. It looks first for the term with the fewest shards, and
 // then for the other terms in segments that have that term. Segments that cost too much
 // are left to the next page. If the other terms cost too much even in the first segment,
-// fetch reads posts that have the first term, and checks them.
+// fetch reads posts that have the one term, and checks them.
 func (q *query[P]) rest(ctx context.Context) error {
 	if q.enough() {
 		return nil

@@ -20,8 +20,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	usual := form
 	rapid.Check(t, func(t *rapid.T) {
 		form = usual
-		// With both bounds lowered, a crash could leave segments behind that are older than
-		// the list that Tend reads.
+		// At most one bound is lowered: with both, Tend might not list what a crash left.
 		form.recent, form.merged = 128, 4<<20
 		switch rapid.IntRange(0, 2).Draw(t, "bounds") {
 		case 1:
@@ -80,7 +79,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// look compares searches for random words with reading all posts.
+// look compares searches for beginnings of random words with reading all posts.
 func (c *channel) look(t *rapid.T, rng *rand.Rand, words []string) {
 	for range 3 {
 		q := ""
@@ -126,7 +125,7 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 		r.Before = found.Next
 	}
 	if !slices.Equal(got, want) {
-		t.Fatalf("%v: got %v, want %v", r, got, want)
+		t.Fatalf("search for %v: got posts %v, want %v", r, got, want)
 	}
 	return trips
 }
@@ -136,7 +135,7 @@ func (c *channel) tidy(t *rapid.T) {
 	heads := c.listed()
 	for _, h := range heads {
 		if !h.Live && !h.At.Add(abandoned).After(c.now) {
-			t.Fatalf("%s: got a head that is not live long after its time, want it removed", h)
+			t.Fatalf("head %s: not live since %s, now %s, want it removed", h, h.At, c.now)
 		}
 	}
 	spans, down := covering(heads)
@@ -250,8 +249,8 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// No search reads a segment that lost parts, even if the list that it reads ends before the
-// segment's replacement.
+// No search reads a segment that lost parts, even if it lists too few heads to find the
+// replacement.
 func TestCrashWhileRemoving(t *testing.T) {
 	small(t)
 	usual := form.recent
@@ -269,7 +268,7 @@ func TestCrashWhileRemoving(t *testing.T) {
 			c.fail, c.after = k, after
 			if _, err := Tend(context.Background(), c, Top, c.clock); err == nil {
 				if k < 12 || len(c.heads) != 1 {
-					t.Errorf("Tend without a crash: got %d writes and %d segments, want at least 12 and 1", k, len(c.heads))
+					t.Errorf("Tend without a crash: got %d writes and %d segments, want 12 or more, and 1", k, len(c.heads))
 				}
 				return
 			} else if err != errCrash {
@@ -347,8 +346,8 @@ func TestTwoTendersAtOnce(t *testing.T) {
 	}
 }
 
-// A segment is built again once it has missed enough posts. Until then, searches find the
-// late posts by their list.
+// A segment is built again once it has missed enough posts. Until then, searches find them
+// in the list of late posts.
 func TestLatePosts(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -432,7 +431,7 @@ func TestRemovedWhileReading(t *testing.T) {
 	}
 }
 
-// oldList lists outdated heads until a fresh list is asked for, or forever.
+// oldList lists outdated heads if not asked for fresh ones, or if forever.
 type oldList struct {
 	*channel
 	list    []Listed
@@ -458,7 +457,7 @@ func TestTendInFewSteps(t *testing.T) {
 		due, err := Tend(context.Background(), c, SealMost, c.clock)
 		must(t, err)
 		if want := min(12, calls*stepsFew); len(c.heads) != want || due.Equal(c.now) != (want < 12) {
-			t.Errorf("after %d calls: got %d segments, due %s; want %d, due now if fewer than 12", calls, len(c.heads), due, want)
+			t.Errorf("after %d calls: got %d segments, due %s; want %d, due now until there are 12", calls, len(c.heads), due, want)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestSegment(t *testing.T) {
 		}
 		for i, d := range all {
 			if ids[i] != d.ID {
-				t.Fatalf("post %d = %s, want %s", i, ids[i], d.ID)
+				t.Fatalf("ID of post %d = %s, want %s", i, ids[i], d.ID)
 			}
 		}
 		for range 5 {
@@ -142,7 +142,7 @@ func TestNames(t *testing.T) {
 func TestStoredForm(t *testing.T) {
 	s, err := Build(context.Background(), 0, ID{}, idAt(start, 9), []Doc{{idAt(start, 1), "the fox"}, {idAt(start, 2), "the foxes 東京"}, {idAt(start, 9), "a fox"}})
 	must(t, err)
-	const want = "0168" + "00" + "00000000000000000000000000000000" + "019ca9450a0000000000000000000009" + "b41eebadb9ad" + // level, range, digest
+	const want = "0168" + "00" + "00000000000000000000000000000000" + "019ca9450a0000000000000000000009" + "b41eebadb9ad" + // version, kind, level, range, digest
 		"03" + "01" + "809494caca33" + "00000000000000000001" + "00" + "00000000000000000002" + "00" + "00000000000000000009" + // posts
 		"01" + "61" + "04" + // a: post 2
 		"03" + "666f78" + "0105" + // fox: posts 0 and 2, as a bitmap
@@ -280,7 +280,7 @@ func FuzzDecode(f *testing.F) {
 		h, err := readHead(body)
 		if err == nil {
 			if !bytes.Equal(h.Encode(), seal(kindHead, body)) {
-				t.Errorf("the head of %x encodes as %x, want the same bytes", body, h.Encode())
+				t.Errorf("head read from %x: encoded as %x, want %x", body, h.Encode(), seal(kindHead, body))
 			}
 			for _, list := range [][]ID{h.ids, h.chunks} {
 				if !slices.IsSortedFunc(list, ID.Compare) || 11*cap(list) > len(body) {
@@ -292,7 +292,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			if h.whole {
 				if _, err := Match(h, nil, []Term{"f"}); err != nil {
-					t.Errorf("Match in an accepted head: %v", err)
+					t.Errorf("Match in an accepted head: got %v, want no error", err)
 				}
 			}
 			_ = h.Parts()
@@ -302,7 +302,7 @@ func FuzzDecode(f *testing.F) {
 		seen := 0
 		err = scan(body, int(posts), "", func(ord int) {
 			if ord < 0 || ord >= int(posts) {
-				t.Errorf("scan found the post %d, want a number below %d", ord, posts)
+				t.Errorf("scan found the post %d, want a number from 0, below %d", ord, posts)
 			}
 			last = ord
 			seen++

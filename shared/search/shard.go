@@ -20,7 +20,7 @@ const maxShards = 1024
 //	         1: a bitmap follows, of a bit for each post;
 //	         2·n+1: n posts have it, as varints: the first, then distances less 1
 type shard struct {
-	from string // at most the first word, and greater than all words of the previous shard
+	from string // sorts after all words of the previous shard, and not after the first word of this one
 	body []byte
 }
 

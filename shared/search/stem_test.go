@@ -35,7 +35,7 @@ func TestStemBeginsItsWord(t *testing.T) {
 		for _, w := range Words(rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z]{1,9}(ations|ing|ed|s|ies|er){0,2}")).Draw(t, "text")) {
 			s := stem(w)
 			if s == "" || !strings.HasPrefix(w, s) || len(w) > 3 && len(s) < stemLeast && len(w) < 2*stemLeast {
-				t.Fatalf("stem of %q = %q, want a prefix, of at least %d bytes if the word has %d to %d", w, s, stemLeast, 4, 2*stemLeast-1)
+				t.Fatalf("stem of %q = %q, want a prefix that is not empty, of at least %d bytes if the word has %d to %d", w, s, stemLeast, 4, 2*stemLeast-1)
 			}
 		}
 	})

@@ -33,8 +33,8 @@ type channel struct {
 	taken  float64    // write units of deletes
 	level  [3]float64 // write units of puts, by level of the segment
 	most   int        // bytes of the largest item
-	fail   int        // writes that succeed before one fails; negative for no failure
-	after  bool       // whether the write that fails is made all the same
+	fail   int        // writes that succeed before all later ones fail; negative for no failure
+	after  bool       // whether a write that fails is made all the same
 	wrote  int        // writes so far
 
 	replica []Listed // what an eventually consistent listing shows, if not nil
@@ -334,7 +334,7 @@ func (c *channel) settle(t interface{ Fatal(...any) }) {
 	rounds := 0
 	for due := c.tend(t); !due.IsZero(); due = c.tend(t) {
 		if rounds++; rounds > 200 {
-			t.Fatal("Tend still has something to do later after 200 rounds")
+			t.Fatal("after 200 rounds: Tend is still due again, want nothing left to do")
 		}
 		if !due.After(c.now) {
 			t.Fatal("Tend is due at ", due, ", want a time after ", c.now)

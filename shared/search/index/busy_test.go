@@ -14,11 +14,11 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// busy makes perSecond posts a second for the duration long, each of at least size bytes.
-// It tends the index once a second. Every hundredth post has the word "rare".
-func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
+// busy makes perSecond posts a second, each of at least size bytes, for the given
+// duration. It tends the index once a second. Every hundredth post has the word "rare".
+func (d *fixture) busy(t *testing.T, perSecond, size int, duration time.Duration) {
 	t.Helper()
-	for end := d.now.Add(long); d.now.Before(end); {
+	for end := d.now.Add(duration); d.now.Before(end); {
 		var writes []tables.Write
 		for i := range perSecond {
 			id := search.From(d.now.Add(time.Duration(i) * time.Second / time.Duration(perSecond)))
@@ -143,7 +143,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// The index of a busy channel is not tended.
+// The index of a busy channel is not tended after the first minute.
 func TestBehind(t *testing.T) {
 	d := newFixture(t, 7)
 	d.busy(t, 30, 200, time.Minute)

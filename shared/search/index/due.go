@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Index is an index that can be tended, of a channel or of ideas.
+// Index is the search index of a channel or of ideas.
 type Index interface {
 	Tend(ctx context.Context, most search.Level) (due time.Time, err error)
 	TendBy(ctx context.Context, at time.Time) error
@@ -40,8 +40,8 @@ func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, er
 }
 
 // TendBy makes the schedule tend the index at the given time or earlier. A sweep that
-// has taken the index may already be past the new work. TendBy then makes the index due
-// again, at the latest when the sweep's lease ends.
+// has taken the index may be past the new work, so TendBy makes the index due again, at
+// the latest when the sweep's lease ends.
 func (c shelf) TendBy(ctx context.Context, at time.Time) error {
 	return c.app.Retry(ctx, func() error {
 		items, err := c.app.Table.Get(ctx, tables.Strong, tables.SealDueKey(c.name))

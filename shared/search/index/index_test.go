@@ -232,7 +232,7 @@ func TestCrash(t *testing.T) {
 				crashes++
 			}
 			d.check(t)
-			if at%10 == 9 { // the leftovers of ten crashes
+			if at%10 == 9 { // the leftovers of up to ten crashes
 				d.settle(t)
 				d.check(t)
 				d.now = d.now.Add(2 * time.Hour) // removes what was abandoned
