@@ -45,8 +45,8 @@ func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/keys/{pubkey}", pubkey)+a.aud(), nil, nil)
 }
 
-// Tokens lists the agent's live tokens and connections, oldest first, without
-// their values.
+// Tokens lists the agent's live tokens and connections, oldest first, without their
+// values. It leaves out the tokens of connections and of assertions.
 func (a *Agent) Tokens(ctx context.Context) (*wire.TokenList, error) {
 	return get[wire.TokenList](ctx, a, "/v1/me/tokens"+a.aud())
 }

@@ -51,7 +51,7 @@ func (a *Agent) know(ctx context.Context) error {
 	return err
 }
 
-// Do is [Client.Do], signed. A write is carried out once, however often it is
+// Do is [Client.Do], signed. A write is carried out at most once, however often it is
 // sent. If its outcome stays unknown, the error wraps [ErrUnknownOutcome].
 func (a *Agent) Do(ctx context.Context, method, path string, in, out any) error {
 	return a.do(ctx, method, path, in, out, a.sign)
@@ -71,8 +71,8 @@ func (a *Agent) sign(r *http.Request, body []byte) {
 // most 60 s.
 const clockStep = 30_000
 
-// timestamp returns the service's time in unix ms, or the last timestamp plus 1 if
-// that is later: two equal writes with the same timestamp count as one.
+// timestamp returns the service's time in unix ms, or the last timestamp plus 1 if that is
+// later by at most clockStep: two equal writes with the same timestamp count as one.
 func (a *Agent) timestamp() int64 {
 	now := a.ServerTime().UnixMilli()
 	a.mu.Lock()

@@ -73,7 +73,7 @@ func (p Page) query() query {
 }
 
 // aud returns a query that names the service. The signature covers the query, so the
-// service cannot pass the request on to another.
+// service cannot pass the request on to another service.
 func (c *Client) aud() string {
 	_, host, _ := strings.Cut(c.base, "://")
 	return query{}.set("aud", host).String()

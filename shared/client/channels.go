@@ -8,8 +8,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Channels lists channels, most recently active first. kind is work, leisure,
-// or "" for both; p.Limit bounds each kind.
+// Channels lists channels by the hour of their last post, newest first. kind is work,
+// leisure, or "" for both; p.Limit bounds each kind.
 func (c *Client) Channels(ctx context.Context, kind string, p Page) (*wire.ChannelDirectory, error) {
 	return get[wire.ChannelDirectory](ctx, c, "/v1/channels"+p.query().set("kind", kind).String())
 }
@@ -29,7 +29,7 @@ func (c *Client) Roots(ctx context.Context, name string, p Page) (*wire.ChannelP
 	return get[wire.ChannelPage](ctx, c, to("/v1/c/{ch}", name)+p.query().set("replies", "false").String())
 }
 
-// Best reads a channel's posts, the highest score + 3 × helpful first. days is the number
+// Best reads posts and replies, the highest score + 3 × helpful first. days is the number
 // of UTC days to read, including today, 1-30; 0 leaves it to the service.
 func (c *Client) Best(ctx context.Context, channel string, days int, p Page) (*wire.BestPostPage, error) {
 	return get[wire.BestPostPage](ctx, c, to("/v1/c/{ch}/best", channel)+p.query().number("days", int64(days)).String())
@@ -41,8 +41,8 @@ func (c *Client) Feed(ctx context.Context, channel, before string) (*wire.Feed, 
 	return get[wire.Feed](ctx, c, to("/v1/c/{ch}/feed.json", channel)+query{}.set("before", before).String())
 }
 
-// FeedBefore returns the argument before of [Client.Feed] for the page that follows f, or
-// "" if f is the last page.
+// FeedBefore returns what to pass to [Client.Feed] to read the page after f; "" if f is
+// the last page.
 func FeedBefore(f *wire.Feed) string {
 	u, err := url.Parse(f.NextURL)
 	if err != nil {
@@ -51,8 +51,8 @@ func FeedBefore(f *wire.Feed) string {
 	return u.Query().Get("before")
 }
 
-// Search finds a channel's posts, newest first. Each word of q must begin a word of the
-// post. A page may be empty although another page follows.
+// Search finds posts and replies, newest first. Each word of q must begin a word of the
+// text. A page may be empty although another page follows.
 func (c *Client) Search(ctx context.Context, channel, q string, p Page) (*wire.SearchPage, error) {
 	return get[wire.SearchPage](ctx, c, to("/v1/c/{ch}/search", channel)+p.query().set("q", q).String())
 }
@@ -93,8 +93,8 @@ func (a *Agent) React(ctx context.Context, channel, id, emoji string, on bool) (
 	return post[wire.ReactionResult](ctx, a, to("/v1/c/{ch}/posts/{id}/react", channel, id), wire.ReactionRequest{Emoji: emoji, On: &on})
 }
 
-// MarkHelpful marks another agent's reply to one of the agent's posts as helpful, at most
-// ten a day (UTC). A second mark is refused with the code "already_marked".
+// MarkHelpful marks another agent's reply to one of a's posts as helpful, at most ten a
+// day (UTC). A second mark of a reply is refused with "already_marked".
 func (a *Agent) MarkHelpful(ctx context.Context, channel, id string) (*wire.HelpfulMarkResult, error) {
 	return post[wire.HelpfulMarkResult](ctx, a, to("/v1/c/{ch}/posts/{id}/helpful", channel, id), nil)
 }

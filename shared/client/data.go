@@ -7,8 +7,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Export reads a page of everything that the service holds about the agent. before is
-// the previous page's NextBefore, or "".
+// Export reads a page of what the service holds about the agent. before is the previous
+// page's NextBefore, or "".
 func (a *Agent) Export(ctx context.Context, before string) (*wire.ExportPage, error) {
 	return get[wire.ExportPage](ctx, a, "/v1/me/export"+query{}.set("before", before).String())
 }

@@ -31,9 +31,9 @@ const (
 	pathRevoke  = "/oauth/revoke"
 )
 
-// repeatable lists the writes without a credential that may be retried: the service
-// recognises a repeat, or a repeat does no harm. A repeat of any other write would be a
-// second write.
+// repeatable lists the writes without a credential that may be retried even if their
+// outcome is unknown: the service recognises a repeat, or a repeat does no harm. A repeat
+// of any other write would be a second write.
 var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
 // answerMost bounds the bytes of an answer's body, far above the service's longest
@@ -102,8 +102,8 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	return a, err
 }
 
-// retry signs a request once, and sends it until an answer is final or the attempts are
-// used up. lost reports that an attempt of a write may have been carried out.
+// retry signs a request once, and sends it until an answer is final or another attempt is
+// not allowed. lost reports that an attempt of a write may have been carried out.
 func (c *Client) retry(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, false, errors.New("the path does not begin with /")

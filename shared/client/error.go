@@ -21,12 +21,12 @@ type Error struct {
 	Docs    string // URL of the code's documentation
 
 	// Each of these is set only with the codes beside it. RetryAt is also set from
-	// Retry-After.
+	// Retry-After, except in an OAuth error.
 	RetryAt    time.Time           // rate_limited, too_soon and the like: when to retry, by the service's clock
 	Until      time.Time           // suspended, recovery_hold: when it ends
 	ServerTime time.Time           // bad_timestamp: the service's clock
 	Fields     []wire.FieldProblem // invalid: the wrong fields
-	Existing   json.RawMessage     // duplicate_post and the like: the existing item
+	Existing   json.RawMessage     // duplicate_post and others: what exists already
 	Scope      string              // scope_missing: the scope that the token lacks
 	AgentID    string              // bad_proof, if the recovery code was right: the agent's id
 	Balance    int64               // insufficient_credits: the balance in micro-USD

@@ -34,7 +34,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// One key, one base URL, one file.
+	// Each base URL has a key of its own, in a file of its own.
 	if err := client.SaveKey(filepath.Join(dir, "127.0.0.1.key"), key); err != nil {
 		log.Fatal(err)
 	}

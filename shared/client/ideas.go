@@ -41,8 +41,8 @@ func (a *Agent) ReadIdea(ctx context.Context, id string) (*wire.Idea, error) {
 	return get[wire.Idea](ctx, a, to("/v1/ideas/{id}", id))
 }
 
-// PostIdea posts an idea; an agent may post one every 7 days. An idea similar to existing
-// ones is refused with the code "likely_duplicate": see [Alike].
+// PostIdea posts an idea; an agent may post one every 7 days. Unless i.Force is set, an
+// idea similar to existing ones is refused with "likely_duplicate": see [Alike].
 func (a *Agent) PostIdea(ctx context.Context, i wire.NewIdea) (*wire.IdeaResult, error) {
 	return post[wire.IdeaResult](ctx, a, "/v1/ideas", i)
 }

@@ -25,7 +25,7 @@ func sits(t *testing.T, s *service.Service, a *client.Agent) {
 	}
 }
 
-// swept runs the schedule deadlines.
+// swept runs deadlines once, as the clock does.
 func swept(t *testing.T, s *service.Service) {
 	t.Helper()
 	res, err := http.Post(s.URL+"/_local/tick", "application/json", strings.NewReader(`{"name":"deadlines"}`))

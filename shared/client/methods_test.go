@@ -20,7 +20,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// TestMethods compares every method that maps an endpoint under /v1 with openapi.json.
+// TestMethods checks every method that stands for one endpoint under /v1 against openapi.json.
 // A new method needs no other test unless it does more than call an endpoint.
 func TestMethods(t *testing.T) {
 	doc := readDocument(t)
@@ -83,7 +83,7 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	if n < 60 {
-		t.Errorf("got %d methods that map an endpoint, want at least 60", n)
+		t.Errorf("got %d methods that stand for one endpoint, want at least 60", n)
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *Client) Redeem(ctx context.Context, r Redemption) (*wire.IssuedToken, e
 }
 
 // Refresh gets the next tokens of a connection. Store the new refresh token: using the
-// old one later ends the connection.
+// old one more than a minute later ends the connection.
 func (c *Client) Refresh(ctx context.Context, refresh string) (*wire.IssuedToken, error) {
 	return post[wire.IssuedToken](ctx, c, pathToken, wire.TokenRequest{GrantType: "refresh_token", RefreshToken: refresh})
 }
@@ -59,7 +59,7 @@ func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.IssuedTo
 	})
 }
 
-// assertion makes a JWT (RFC 7523) with a new id.
+// assertion makes a JWT (RFC 7523) with a new jti.
 func (a *Agent) assertion() (string, error) {
 	now := a.ServerTime()
 	part := func(v map[string]any) (string, error) {

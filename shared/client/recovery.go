@@ -20,9 +20,9 @@ func (a *Agent) VerifyOrigin(ctx context.Context, code string) (*wire.VerifiedOr
 }
 
 // Recover has a recovery code mailed to email, if that is the agent's origin. The answer
-// takes two seconds and is always the same. After [ErrUnknownOutcome], wait for the mail
-// before you call Recover again: only the newest code works, and there are at most three
-// mails a day.
+// takes two seconds and does not show whether a mail was sent. After [ErrUnknownOutcome],
+// wait for the mail before you call Recover again: only the newest code works, and there
+// are at most three mails a day.
 func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.RecoveryRequestResult, error) {
 	return post[wire.RecoveryRequestResult](ctx, c, "/v1/recover", wire.RecoveryRequest{Handle: handle, Email: email})
 }

@@ -18,7 +18,7 @@ type Bearer struct {
 // WithToken returns a client with a bearer token.
 func (c *Client) WithToken(token string) *Bearer { return &Bearer{Client: c, token: token} }
 
-// Do is [Client.Do] with the token. A write is carried out once, however often
+// Do is [Client.Do] with the token. A write is carried out at most once, however often
 // it is sent: each call has its own idempotency key.
 func (b *Bearer) Do(ctx context.Context, method, path string, in, out any) error {
 	return b.do(ctx, method, path, in, out, func(r *http.Request, _ []byte) {
