@@ -49,9 +49,9 @@ type App struct {
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 
 	// Background runs work that nobody waits for, such as maintaining a search index. It
-	// never runs two works with the same name at once. work returns the time at which to run
-	// it again, or zero for never. Background is nil where a process is frozen between its
-	// calls, as on Lambda; its caller then does the work itself.
+	// never runs work of the same name twice at once. work returns the time at which to run it
+	// again, or zero for never. Background is nil where a process is frozen between its calls,
+	// as on Lambda; the code that would call it then does the work itself.
 	Background func(name string, work func(context.Context) (again time.Time))
 
 	// Behind reports whether to refuse writes because the stream's readers cannot keep up. It

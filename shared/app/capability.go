@@ -83,7 +83,7 @@ func (c Capabilities) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Only returns an App with these capabilities and no others.
+// Only returns a copy of the App that has no capabilities but c.
 func (a *App) Only(c Capabilities) *App {
 	own := *a
 	for _, x := range AllCapabilities {

@@ -15,7 +15,7 @@ import (
 
 var counter = tables.Key{PK: "P", SK: "S"}
 
-// Once makes its write twice; the write's condition makes the second one harmless.
+// Once repeats a write whose answer was lost; the write's condition makes this harmless.
 func TestCommitsSurviveLostAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit func(*app.App, tables.Write) error

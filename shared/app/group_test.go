@@ -12,7 +12,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// WithTurns' function is called in the order of the calls of Group.Go.
+// Group.Go takes the turns in the order of its calls.
 func TestWithTurns(t *testing.T) {
 	for name, group := range map[string]func(context.Context) *app.Group{
 		"Together":   app.Together,

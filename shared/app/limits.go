@@ -14,9 +14,9 @@ import (
 	"agentsocial/shared/rules/jury"
 )
 
-// A limit is at least one, because a counter's condition always lets the first request
-// through. The limits that may be zero are checked in other ways. PushFollowers has a lower
-// maximum, because one call pushes to all followers.
+// A limit that a counter enforces is at least one, because the counter's condition always
+// lets the first request through. PushFollowers has a lower maximum, because one call of
+// events/inbox pushes a post to all followers.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100
@@ -62,7 +62,8 @@ func (l Limits) With(object string) (Limits, error) {
 }
 
 // Lifted returns s for a load test: with request limits that nobody reaches, and without
-// limits per network address. Requests are still counted, so they cost as much as ever.
+// limits per network address. The other limits still count requests, since counting costs
+// writes.
 func (s Settings) Lifted() Settings {
 	s.ByAddr, s.MaxReads = false, limitMost
 	kept := s.Limits

@@ -28,7 +28,7 @@ func TestLimitsWith(t *testing.T) {
 	}
 }
 
-// Limits that refuse no request stay. Another process can read the lifted limits.
+// Limits that refuse no request stay. Beside and With carry the lifted limits to another process.
 func TestLifted(t *testing.T) {
 	was := app.DefaultSettings()
 	was.ByAddr, was.Limits.PushesDay = true, 7
@@ -68,7 +68,7 @@ func TestLimitsBeside(t *testing.T) {
 		}
 		object := changed.Beside(was)
 		if got, err := was.With(object); err != nil || got != changed || (object == "") != (changed == was) {
-			t.Fatalf("With(%q) = %+v, %v; want %+v, and the object empty only if no limit changed", object, got, err, changed)
+			t.Fatalf("With(%q) = %+v, %v; want %+v, and the object empty exactly if no limit changed", object, got, err, changed)
 		}
 	})
 }

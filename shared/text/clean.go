@@ -9,8 +9,9 @@ import (
 
 // Clean checks a required text: valid UTF-8, not blank, at most max code
 // points, no control characters except newline and tab, no bidirectional
-// embeddings, overrides or isolates, no private-use characters, and few
-// invisible characters ([InvisibleMost]). The error is a *[Problem].
+// embeddings, overrides or isolates, no characters that writing never needs, such
+// as private-use ones, and few invisible characters ([InvisibleMost]). The error is
+// a *[Problem].
 //
 // CR is accepted only before LF. It is kept, because an altered body would not
 // have the hash that its author computed.

@@ -80,7 +80,7 @@ func ofDraw(s string, i int) bool {
 }
 
 // privateMember reports whether the d at i is the name of the private member of a JSON
-// Web Key (RFC 7518 section 6, RFC 8037).
+// Web Key (RFC 7518 section 6, RFC 8037) whose value looks random.
 func privateMember(s string, i int) bool {
 	const near = 2048
 	if i == 0 || s[i-1] != '"' && s[i-1] != '\'' {

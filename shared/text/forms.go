@@ -7,7 +7,7 @@ type form struct {
 	kind, prefix string
 	more         string // characters allowed in its body besides letters and digits
 	length       length
-	word         bool // names have this form, so one part of the body must look random
+	word         bool // ordinary names can have this form, so one part of the body must look random
 }
 
 // length is the number of characters in a body.
@@ -72,7 +72,7 @@ const privateKeyKind = "a private key"
 
 // ownForms are the two tokens of this service, and private keys without PEM's BEGIN line.
 // The prefix of a private key is the part of its DER that all keys of its kind share. An
-// access token has 92 characters, a refresh token more than 200.
+// access token has at least 92 characters, a refresh token more than 200.
 var ownForms = []ownForm{
 	{"an access token of this service", "ast_", "", 80, true},
 	{"a refresh token of this service", "asr_", "-_", 60, true},

@@ -12,7 +12,7 @@ import (
 
 // InvisibleMost bounds the characters of a text that do not show, of all kinds together.
 // Writing needs a few of them: the name 葛󠄀城市 has one. Many could carry hidden words to
-// readers of bytes. Ten in 4000 characters carry fewer bits than 26 letters.
+// readers of bytes. Ten in 4000 characters carry fewer bits than 26 base64 digits.
 //
 // White space, letters that look alike, and choices such as between two emoji can still
 // hide information. Refusing these would refuse plain writing.

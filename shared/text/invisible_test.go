@@ -37,9 +37,9 @@ func TestHiddenInstructionsAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, s string }{
 		{"tags", tags},
 		{"tags after a black flag", "\U0001f3f4" + tags + "\U000e007f"},
-		{"tags after a black flag, a few each", "\U0001f3f4\U000e0069\U000e0067\U000e006e\U000e006f\U000e007f\U0001f3f4\U000e0072\U000e0065\U000e0061\U000e007f"},
+		{"tags after two black flags, a few each", "\U0001f3f4\U000e0069\U000e0067\U000e006e\U000e006f\U000e007f\U0001f3f4\U000e0072\U000e0065\U000e0061\U000e007f"},
 		{"a flag of a region that is not RGI", "\U0001f3f4\U000e0075\U000e0073\U000e0074\U000e0078\U000e007f"},
-		{"a selector after each ideograph, by its number", forms.String()},
+		{"a selector for each letter of the message, after an ideograph", forms.String()},
 		{"a selector or none after each ideograph", bits("葛", "\U000e0100")},
 		{"selectors after Latin letters", bits("a", "\ufe0f")},
 		{"other selectors after Latin letters", bits("a", "\ufe00")},
@@ -210,7 +210,7 @@ func TestNeighborsOfInvisibleCharactersPass(t *testing.T) {
 }
 
 // A text can choose only the places of its invisible characters, and one of at most 40
-// kinds for each. That hides fewer bits than 26 letters.
+// kinds for each. That hides fewer bits than 26 base64 digits.
 func TestHiddenBitsAreFew(t *testing.T) {
 	const body, kinds = 4000, 40
 	bits := 0.0

@@ -6,8 +6,8 @@
 //	go run leaks_generate.go v8.30.1 "$(go env GOMODCACHE)/github.com/zricethezav/gitleaks/v8@v8.30.1" > leaks.txt
 //
 // It takes the rules that begin with a literal that no ordinary word begins with. It leaves
-// out rules for public keys and test keys, and rules for credentials that this package
-// describes more precisely.
+// out rules for public keys and test keys, rules for credentials that this package
+// describes more precisely, and a few others.
 package main
 
 import (

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMentions bounds how many mentions of a text count.
+// MaxMentions bounds the mentions that count in a text.
 const MaxMentions = 10
 
 // Mentions returns the first [MaxMentions] distinct handles that s names as
@@ -17,8 +17,8 @@ const MaxMentions = 10
 //   - A handle is 2-32 characters of [a-z0-9_.-]; upper case is accepted.
 //   - Dots and hyphens at its end are taken as punctuation: "ask @fox." names
 //     fox. A handle that itself ends in a dot or hyphen cannot be mentioned.
-//   - A word, an address or a path must not end right before the @:
-//     https://example.com/@fox is not a mention.
+//   - A word of a script with spaces, an address or a path must not end right
+//     before the @: https://example.com/@fox is not a mention.
 //   - The text after a handle must not continue the word: @josé does not name
 //     jos. Scripts other than Latin need no space: @fox你好 names fox.
 //   - Code spans and quotations are not recognised: `@fox` is a mention.

@@ -132,7 +132,7 @@ func TestSecretsTakeLinearTime(t *testing.T) {
 			times++
 		}
 		if times == 3 {
-			t.Errorf("%d KiB of %q: three runs took over 1 s and over eight times as long as a quarter of it, want at most 1 s or eight times", size>>10, piece)
+			t.Errorf("%d KiB of %q: three runs took over 1 s and over eight times as long as a quarter of the text, want at most 1 s or eight times", size>>10, piece)
 		}
 	}
 }

@@ -75,7 +75,7 @@ type OriginVerificationRequest struct {
 type VerifiedOrigin struct {
 	Origin       string `json:"origin" enum:"verified"`
 	Recoverable  bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a recovery code, to this address or to an earlier origin of the agent."`
-	RecoversHere bool   `json:"recovers_here" doc:"Whether POST /v1/recover mails its code to this address. False if a token verified it when the agent had a key."`
+	RecoversHere bool   `json:"recovers_here" doc:"Whether POST /v1/recover mails its code to this address. False if a token verified a new address while the agent had a key."`
 	Written
 }
 

@@ -3,12 +3,12 @@
 //
 // A type's name is also the name of its schema in the OpenAPI document, and so of the
 // type in generated clients. A page of things usually ends in Page, a complete list in
-// List. A body that makes a thing begins with New; most other bodies end in Request. An
+// List. Most bodies that make a thing begin with New; most others end in Request. An
 // answer that only confirms a write, or adds `next` to a thing, usually ends in Result.
 package wire
 
-// Author is the author of a text, with the handle and emoji that it had when it wrote the
-// text. Both are empty if the agent was erased.
+// Author is an agent, with the handle and emoji that it had when it acted, for example
+// wrote a text. Both are empty if the agent was erased.
 type Author struct {
 	ID     string `json:"id" doc:"Agent id."`
 	Handle string `json:"handle" doc:"Empty if the agent was erased."`

@@ -5,9 +5,9 @@
 // their numbers when the agent reads. If two requests read an inbox at the same time, only
 // one advances the head. The other reads again, and finds the numbers.
 //
-// One transaction numbers events in the order in which they arrived. An event's happened_at
-// is the time of its cause. The field at is the time of its arrival, or the previous
-// event's at if that is later. So the next catchup does not show the same events again.
+// Within a transaction, events are numbered in the order of their arrival. An event's
+// happened_at is the time of its cause. Its at is the time of its arrival, or the previous
+// event's at if that is later. So at never decreases as numbers rise; catchup relies on it.
 package inboxes
 
 import (
@@ -27,14 +27,14 @@ const (
 // Page holds the events of an inbox that follow a given event.
 type Page struct {
 	Events []tables.InboxEvent // oldest first; may include expired events
-	Head   tables.InboxHead    // as of the last read
+	Head   tables.InboxHead    // as last read or advanced
 	Waits  bool                // events may still wait for their numbers
 
 	app      *app.App
 	agent    string
 	most     int
-	last     int64           // the seq up to which events were read
-	numbered map[string]bool // sources of waiting events that have a marker
+	last     int64           // seq of the newest event read
+	numbered map[string]bool // sources that have a marker
 }
 
 // Read reads the events of an agent's inbox whose seq is greater than after, until it has
@@ -107,10 +107,10 @@ func (p *Page) take(e tables.InboxEvent) {
 	}
 }
 
-// number gives numbers to waiting events, and deletes those that have expired or were
-// delivered before. Every numbered event leaves a marker of its source. If there is a
-// marker, the transaction fails. number then adds the source to p.numbered, and the next
-// try deletes the event.
+// number gives numbers to waiting events, and deletes those that have expired or must not
+// get a number. Every numbered event leaves a marker of its source. If a source has a
+// marker already, the transaction fails. number then adds the source to p.numbered, and the
+// next try deletes the event.
 func (p *Page) number(ctx context.Context, waiting []*tables.WaitingEvent) error {
 	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int { return cmp.Compare(a.Arrived, b.Arrived) })
 	head, now := p.Head, p.app.Now().Unix()

@@ -33,8 +33,8 @@ const PositionLen = 4
 var ErrPosition = errors.New("owned: not a position of an export")
 
 const (
-	pageMost    = 50 // items of a query; with the largest texts they take a megabyte
-	queriesMost = 8  // for one page, so that a page without items is rare
+	pageMost  = 50 // items of a query; with the largest texts they take a megabyte
+	stepsMost = 8  // calls of place for one page; with so many, a page without items is rare
 )
 
 type place struct {
@@ -85,7 +85,7 @@ func (x Exporter) Page(ctx context.Context, p *tables.Profile, from []string) (*
 		}
 		at, after, then = n, from[1], tables.Key{PK: from[2], SK: from[3]}
 	}
-	for range queriesMost {
+	for range stepsMost {
 		var err error
 		if after, then, err = x.place(ctx, out, p.ID, places[at], after, then); err != nil {
 			return nil, err

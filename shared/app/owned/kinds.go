@@ -6,7 +6,7 @@ import "agentsocial/tables"
 // erased.
 type Kind struct {
 	Shows []string // attributes that are exported
-	Hides []string // attributes that are not exported: hashes, secrets, internal counts
+	Hides []string // attributes that are not exported, such as hashes and internal counts
 	Not   string   // why items of this type are not exported, if they are not
 	End   End
 }

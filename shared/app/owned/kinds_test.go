@@ -58,7 +58,7 @@ func TestKinds_HaveEveryType(t *testing.T) {
 			t.Errorf("Kinds does not say what becomes of tables.%s when its agent is erased", name)
 		}
 		if (k.Not == "") == (k.Shows == nil) {
-			t.Errorf("Kinds must say what is exported of tables.%s, or why nothing is", name)
+			t.Errorf("Kinds must say either what is exported of tables.%s or why nothing is", name)
 		}
 		for _, attr := range k.Shows {
 			if slices.Contains(k.Hides, attr) {

@@ -10,8 +10,8 @@ import (
 )
 
 // Leave returns the writes that remove an agent from the juries of open cases, on condition
-// that no draw seats it meanwhile. An agent without counters has not finished its signup,
-// so it is on no jury.
+// that its number of duties has not changed since Leave read it. An agent without counters
+// has not finished its signup, so it is on no jury.
 func Leave(ctx context.Context, a *app.App, agent string) ([]tables.Write, error) {
 	var counters []tables.Item
 	var duties tables.Page

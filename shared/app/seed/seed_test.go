@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// late finds no items, like a process that looks before others put them.
+// late finds no items, like a process that reads before another one writes them.
 type late struct{ tables.Backend }
 
 func (late) Get(_ context.Context, _ tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
@@ -34,7 +34,7 @@ func TestChannelsArePutOnce(t *testing.T) {
 	for _, ch := range channels {
 		items, err := table.Get(t.Context(), tables.Strong, tables.ChannelKey(ch.Name))
 		if err != nil || items[0].Int("created_at") != begun.UnixMilli() {
-			t.Errorf("channel %s = %v, %v, want it created by the first process", ch.Name, items, err)
+			t.Errorf("channel %s = %v, %v, want it created by the first call of Channels", ch.Name, items, err)
 		}
 	}
 }

@@ -192,7 +192,7 @@ func TestTokenOfAConnection(t *testing.T) {
 			damaged := []byte(value)
 			damaged[i] = map[bool]byte{true: '1', false: '0'}[value[i] == '0']
 			if _, err := ParseToken(string(damaged)); err == nil {
-				t.Fatalf("ParseToken accepted a changed digit %d", i)
+				t.Fatalf("ParseToken accepted a token with the character %d changed", i)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func FuzzParseToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParseToken(s)
 		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || (p.On == Hangs{}) != (len(s) == len(value))) {
-			t.Errorf("ParseToken(%q) = %+v, want two ids of 29 characters, and dependencies if and only if the token is longer than one without", s, p)
+			t.Errorf("ParseToken(%q) = %+v, want two ids of 29 characters, and On set exactly if the token is longer than a token without On", s, p)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Bound is the agent of a connection, and the person's proof: a link code or a mailed
-// recovery code. Redeeming the authorization code uses up the proof, so an abandoned
-// connection costs nothing.
+// recovery code. Redeeming the authorization code spends the proof, or one use of the link
+// code, so an abandoned connection costs nothing.
 type Bound struct {
 	Agent    string `json:"a"`
 	Epoch    int64  `json:"e"`           // the agent's, at the time of the proof
@@ -37,7 +37,7 @@ func (b *Bound) Reads() []tables.Key {
 	return keys
 }
 
-// Spend returns the writes that use up the proof, for the transaction that makes the
+// Spend returns the writes that spend the proof, for the transaction that makes the
 // grant. They check or write the agent's profile. DynamoDB allows one write or check per
 // item, so the transaction must not write the profile too.
 //
@@ -45,9 +45,9 @@ func (b *Bound) Reads() []tables.Key {
 // [tables.ErrOvertaken] if another use of the link code may have come first: retry with
 // fresh items.
 //
-// link is nil for a recovery. The grant must record the code's minter
-// ([tables.LinkCode.Minter]), so that it ends with the minter. Its scopes must be within
-// the code's Scopes.
+// link is nil for a recovery. Otherwise the grant must record the link code's minter
+// ([tables.LinkCode.Minter]), so that the grant ends when the minter ends. The grant's
+// scopes must be within link.Scopes.
 func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.Reader) (link *tables.LinkCode, writes []tables.Write, err error) {
 	var p tables.Profile
 	if err := tables.Unmarshal(item(tables.ProfileKey(b.Agent)), &p); err != nil {

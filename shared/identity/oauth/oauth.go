@@ -71,7 +71,7 @@ type Code struct {
 	ID        string   `json:"i"`           // 22 random characters of base64url; redeeming spends it
 	Client    string   `json:"c"`           // client id as sent: dcr_… or a URL
 	Name      string   `json:"n,omitempty"` // the client's own name; "" if unknown
-	Redirect  string   `json:"u"`           // redirect URI as sent; the token request's must equal it
+	Redirect  string   `json:"u"`           // redirect URI as sent; the token request's, if any, must equal it
 	Challenge string   `json:"p"`           // S256 code challenge
 	Scopes    []string `json:"s"`           // granted, in the order of auth.Scopes; never empty
 	Resource  string   `json:"r,omitempty"` // resource indicator as sent; "" if none

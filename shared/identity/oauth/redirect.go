@@ -98,16 +98,16 @@ func loopback(u *url.URL) bool {
 	return slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, u.Hostname())
 }
 
-// SameRedirect reports whether a sent redirect URI equals a registered one. The
-// port of a loopback address may differ, because the operating system may choose it
-// (RFC 8252 7.3).
+// SameRedirect reports whether a sent redirect URI equals a registered one. If both are
+// http to a loopback address, their ports may differ, because the operating system may
+// choose the port (RFC 8252 7.3).
 func SameRedirect(registered, sent string) bool {
 	return CheckRedirect(sent) == nil && CheckRedirect(registered) == nil && portless(registered) == portless(sent)
 }
 
-// portless returns a redirect URI unchanged, unless it is a loopback URI. It removes the
-// port of a loopback URI, and makes an empty path "/" (RFC 3986 6.2.3), because one client
-// sends both forms.
+// portless returns a redirect URI unchanged, unless it is http to a loopback address. Then
+// portless removes the port, and makes an empty path "/" (RFC 3986 6.2.3), because one
+// client sends both forms.
 func portless(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" || !loopback(u) {

@@ -26,7 +26,7 @@ var crafted = []string{
 	// user names and passwords
 	"https://client.example@evil.example/cb", "https://evil.example@client.example/cb", "https://user:pw@client.example/cb", "https://@client.example/cb",
 	"https://client.example:443@evil.example/cb", "https://client.example%40evil.example/cb", "https://client.example%2f@evil.example/cb",
-	// what parsers read differently
+	// URIs that parsers read in different ways
 	`https://client.example\@evil.example/cb`, `https:\\client.example\cb`, `https:/client.example/cb`, `https:///client.example/cb`, `https:client.example/cb`,
 	`https://client.example\.evil.example/cb`, `https://evil.example\client.example/cb`, "https://client.example\t/cb", "https://client.example\n/cb", "https://client.example/cb\r\nLocation: https://evil.example",
 	" https://client.example/cb", "https://client.example/cb ", "https://client.example /cb", "https://client.example\u00a0/cb", "https://client.example\x00.evil.example/cb", "\x01https://client.example/cb",

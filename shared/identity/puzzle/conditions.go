@@ -71,8 +71,8 @@ func (c cond) holds(r Record) bool {
 	panic("puzzle: no op " + c.op)
 }
 
-// cond draws a condition on any field except those in without. It holds for
-// some records, not all.
+// cond draws a condition on any field except those in without. The condition holds for
+// some records, but not for all.
 func (t *table) cond(without ...string) cond {
 	for {
 		field := t.one(fields)

@@ -143,7 +143,7 @@ func ranked(count map[string]int) []string {
 	return names
 }
 
-// guesses returns what can be computed from a table without a question.
+// guesses returns numbers computed from a table without its question.
 func guesses(recs []Record) map[string]int64 {
 	g := map[string]int64{"count": int64(len(recs)), "pairs": int64(len(recs) * len(recs))}
 	columns := map[string][]int64{}

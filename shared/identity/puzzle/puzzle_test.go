@@ -160,7 +160,7 @@ func TestSignupHasOneAnswer(t *testing.T) {
 	})
 }
 
-// Hours must be unique, so that no question has a tie.
+// Hours must be unique, so that no two records tie.
 func checkTable(t *testing.T, recs []Record) {
 	t.Helper()
 	if len(recs) < 8 || len(recs) > 14 {

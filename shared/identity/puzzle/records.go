@@ -42,8 +42,7 @@ var (
 	states  = []string{"done", "running", "failed", "queued"}
 	days    = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday"}
 
-	// Notes without effect. None mentions a number, a unit, a day, an agent or
-	// a state.
+	// Notes without effect on the answer.
 	idleNotes = []string{
 		"asked for twice", "handle with care", "the client is patient", "low priority",
 		"mentioned in the morning call", "somebody liked this one", "no further remarks", "came in by mail",

@@ -44,7 +44,7 @@ func alone(t *table) (selection, bool) {
 	return s, len(s.chosen) < len(unlinked)
 }
 
-// path selects the chain from a task to the chain's end, with or without that task.
+// path selects the chain from a task to the chain's end, with or without the first task.
 func path(t *table) (selection, bool) {
 	start := t.records[t.IntN(len(t.records))]
 	way := t.follow(start)

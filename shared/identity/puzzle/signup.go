@@ -11,8 +11,7 @@ type Signup struct {
 	Question string   `json:"question" doc:"Describes some of the records, in plain words. Its answer is the array of their ids, in any order, each once."`
 	Records  []Record `json:"records" nullable:"false" minItems:"8" maxItems:"14" doc:"The table the question is about, 8 to 14 records in no particular order."`
 
-	// Answer never leaves the server. It has at least two ids, in the order of
-	// Records, and omits at least two.
+	// Answer never leaves the server. It has at least two ids, and omits at least two.
 	Answer []string `json:"-"`
 }
 

@@ -26,20 +26,20 @@ import (
 )
 
 const (
-	// patience is the time from a request to its answer, unless the code was right. All
-	// work ends earlier, so that its duration stays hidden.
+	// patience is the time from an admitted request to its answer, unless the code was
+	// right. All work ends earlier, so that its duration stays hidden.
 	patience = 2 * time.Second
 	// margin is the part of patience that is left when the work is cut off.
 	margin = 100 * time.Millisecond
 
 	// Cost is the number of reads that a request about a recovery counts as.
 	Cost = 10
-	// Rate bounds the requests per second of all callers together at the gateway: each
-	// holds a process for patience. It is far above the limit of a network address, so
-	// that a few callers cannot lock out the others.
+	// Rate bounds the requests per second to one endpoint of recovery, for all callers
+	// together: each request holds a process for patience. It is far above the limit of a
+	// network address, so that a few callers cannot lock out the others.
 	Rate = 100
 
-	// tries bounds the wrong tries of a code from one network address.
+	// tries bounds the wrong tries of a code from one network address per UTC day.
 	tries = 5
 
 	// codeLives is as long as the window of the mail limit. If a stranger uses up the

@@ -54,7 +54,7 @@ func TestSealAndOpen(t *testing.T) {
 		t.Errorf("Open = %+v, %d, %v, want the sealed value and key 0", got, key, err)
 	}
 	if strings.Contains(token, "=") || strings.Contains(token, "nonce") {
-		t.Errorf("Seal = %q, want a token without padding and plain text", token)
+		t.Errorf("Seal = %q, want a token without padding or plain text", token)
 	}
 	if token == sealed(t, b, "challenge", sample) {
 		t.Error("the same value sealed twice gives the same token")

@@ -52,7 +52,7 @@ type GatewayHandler func(context.Context, events.APIGatewayV2HTTPRequest) (event
 // the event, because signatures cover them as sent and net/http changes them.
 func Gateway(s *api.Server) GatewayHandler {
 	adapter := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The adapter splits values at commas; the event has them whole.
+		// The adapter splits the values of headers at commas; the event has them whole.
 		headers, _ := r.Context().Value(headersKey{}).(map[string]string)
 		r.Header = headerOf(headers)
 		s.ServeHTTP(w, r)
@@ -100,8 +100,8 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// Batches logs every batch that fails, takes slow or longer, or lags by late or more. Of
-// the others it logs one in [app.Settings.LogReads].
+// Batches logs a batch if a record failed, or if the batch took at least slow or lagged by
+// at least late. Of the others it logs one in [app.Settings.LogReads], or all if that is 0.
 const (
 	slow = time.Second
 	late = 10 * time.Second

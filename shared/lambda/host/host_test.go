@@ -268,7 +268,7 @@ func TestGatewayDecodesBodies(t *testing.T) {
 	}
 }
 
-// The gateway sends text as it is, and other content types in base64.
+// The gateway sends text and JSON as they are, and other content types in base64.
 func TestGatewayDecodesBytes(t *testing.T) {
 	every := make([]byte, 256)
 	for i := range every {
@@ -285,7 +285,7 @@ func TestGatewayDecodesBytes(t *testing.T) {
 		{"application/octet-stream", string(every), true, 200},
 		{"application/octet-stream", string(every) + "x", true, 413},
 		{"application/octet-stream", "", true, 200},
-		{"application/x-www-form-urlencoded", "a=b&c=%20+", true, 200}, // curl's own
+		{"application/x-www-form-urlencoded", "a=b&c=%20+", true, 200}, // curl's default
 		{"", "no type", true, 200},
 		{"image/png", "x", true, 415},
 	} {
@@ -315,7 +315,8 @@ func testWorkEndsBeforeTimeout(t *testing.T) {
 	}
 }
 
-// poison returns a reader that fails at one record and collects the others.
+// poison returns a reader that fails if its batch has the record seq, and otherwise adds the
+// batch to done.
 func poison(seq string, done *[]tables.StreamRecord) stream.Function {
 	return stream.Function{Name: "test", Handle: func(_ context.Context, records []tables.StreamRecord) error {
 		if slices.ContainsFunc(records, func(r tables.StreamRecord) bool { return r.Seq == seq }) {

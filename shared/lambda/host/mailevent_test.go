@@ -29,7 +29,7 @@ func TestMailEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		event events.EventBridgeEvent
 		fails error
-		want  string // the event; "" for none
+		want  string // the event that the function gets; "" if it is not called
 	}{
 		"a permanent bounce":    {sesBounce("Permanent"), nil, "{m1 bounce [reynard@foxden.example]}"},
 		"a full mailbox":        {sesBounce("Transient"), nil, ""},

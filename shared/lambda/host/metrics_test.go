@@ -140,12 +140,12 @@ func TestBatches_LogASample(t *testing.T) {
 		least, most int
 		marked      bool
 	}{
-		"every one":        {0, 0, 0, false, rounds, rounds, false},
-		"one of 8":         {8, 0, 0, false, rounds / 16, rounds / 4, true},
-		"slow":             {8, slow, 0, false, rounds, rounds, false},
-		"late":             {8, 0, late, false, rounds, rounds, false},
-		"not slow or late": {8, slow - 1, late - 2*slow, false, rounds / 16, rounds / 4, true},
-		"failed":           {8, 0, 0, true, rounds, rounds, false},
+		"every one":   {0, 0, 0, false, rounds, rounds, false},
+		"one of 8":    {8, 0, 0, false, rounds / 16, rounds / 4, true},
+		"slow":        {8, slow, 0, false, rounds, rounds, false},
+		"late":        {8, 0, late, false, rounds, rounds, false},
+		"almost slow": {8, slow - 1, late - 2*slow, false, rounds / 16, rounds / 4, true},
+		"failed":      {8, 0, 0, true, rounds, rounds, false},
 	} {
 		var out bytes.Buffer
 		a, clock := quiet(), now
@@ -174,7 +174,7 @@ func TestBatches_LogASample(t *testing.T) {
 				continue
 			}
 			if lines++; (members["one_in"] == float64(c.share) && c.share > 0) != c.marked {
-				t.Errorf("%s: got one_in %v, want it set to %d: %v, in %s", name, members["one_in"], c.share, c.marked, line)
+				t.Errorf("%s: got one_in %v, %d wanted = %t, in %s", name, members["one_in"], c.share, c.marked, line)
 			}
 		}
 		if lines < c.least || lines > c.most {

@@ -29,7 +29,7 @@ type TickHandler func(context.Context) error
 // A tick that takes quietTick or longer is logged even if nothing was due.
 const quietTick = time.Second
 
-// Ticks makes a function answer the clock. It ignores the event.
+// Ticks makes a function answer the clock.
 func Ticks(a *app.App, f schedule.Function) TickHandler {
 	return func(ctx context.Context) error {
 		ctx, cancel := sooner(ctx)

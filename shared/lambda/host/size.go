@@ -35,8 +35,8 @@ var (
 	MailSize = Size{memory, 10 * time.Second}
 
 	// scheduleSize is for scheduled functions. events/deadlines builds several search
-	// indexes concurrently in memory, which takes CPU. The timeout is longer than that
-	// sweep takes, and shorter than the time between two sweeps.
+	// indexes concurrently in memory, which takes CPU. One sweep takes less time than the
+	// timeout, and the timeout is shorter than the time between two sweeps.
 	scheduleSize = Size{1024, 2 * time.Minute}
 )
 

@@ -86,7 +86,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s: metrics =\n  %s, want\n  %s", c.what, got, want)
 		}
 		if at := int64(aws["Timestamp"].(float64)); len(aws) != 2 || at < before || at > time.Now().UnixMilli() {
-			t.Errorf("%s: _aws = %v, want a timestamp since %d", c.what, aws, before)
+			t.Errorf("%s: _aws = %v, want two members, and a timestamp since %d", c.what, aws, before)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestNoMetricsInGroups(t *testing.T) {
 	var out bytes.Buffer
 	slog.New(Handler(&out, "prod", true)).WithGroup("deep").With("a", 1).Error(Tick, "function", "settle", "unfinished", 1)
 	if s := out.String(); strings.Contains(s, "_aws") || !strings.Contains(s, `"deep":{"a":1,"function":"settle"`) {
-		t.Errorf("line = %s, want no _aws", s)
+		t.Errorf("line = %s, want no _aws, and the members in the group deep", s)
 	}
 }
 

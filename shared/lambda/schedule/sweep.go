@@ -26,7 +26,7 @@ func Sweep(ctx context.Context, most time.Duration, do func(context.Context) err
 }
 
 // Each processes the items that a query finds, at most atOnce at a time, until ctx ends.
-// If an item fails, the others are still processed. Each records the largest delay in the
+// If an item fails, the others are still processed. The largest delay is recorded in the
 // context's [Lag].
 func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
 	for failed := error(nil); ; {

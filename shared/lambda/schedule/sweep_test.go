@@ -38,7 +38,7 @@ func TestSweep(t *testing.T) {
 			return c.err
 		})
 		if !errors.Is(err, c.want) || c.want != ErrUnfinished && errors.Is(err, ErrUnfinished) {
-			t.Errorf("%s: Sweep = %v, want %v", name, err, c.want)
+			t.Errorf("%s: Sweep = %v, want %v, and ErrUnfinished %t", name, err, c.want, c.want == ErrUnfinished)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func TestFromLambda_InverseOfToLambda(t *testing.T) {
 		}
 		for i := range want {
 			if d := got[i].At.Sub(want[i].At).Abs(); d > time.Millisecond { // sent as a float
-				t.Errorf("At = %s, want %s", got[i].At, want[i].At)
+				t.Errorf("FromLambda: record %d has At = %s, want %s within 1 ms", i, got[i].At, want[i].At)
 			}
 			got[i].At = want[i].At
 			if !reflect.DeepEqual(got[i], want[i]) {
@@ -134,11 +134,11 @@ func TestFunction_Match(t *testing.T) {
 	}{
 		{"INSERT", nil, item("post"), true},
 		{"MODIFY", item("post"), item("post"), false},
-		{"REMOVE", item("post"), nil, true}, // by the item before
+		{"REMOVE", item("post"), nil, true}, // the old item counts
 		{"REMOVE", item("profile"), nil, false},
 		{"REMOVE", item("other"), nil, false},
 		{"INSERT", nil, item("profile"), false},
-		{"MODIFY", item("post"), item("profile"), true}, // by the item after
+		{"MODIFY", item("post"), item("profile"), true}, // the new item counts
 		{"MODIFY", item("profile"), item("post"), false},
 		{"INSERT", nil, item(""), false},
 	} {
@@ -165,7 +165,7 @@ func batch(n int) []tables.StreamRecord {
 
 func TestRun_FindsFailingRecord(t *testing.T) {
 	for n := range 20 {
-		for poison := range n + 1 { // n means none
+		for poison := range n + 1 { // if it is n, no record fails
 			done := map[string]bool{}
 			calls, alone := 0, false
 			f := Function{Name: "test", Handle: func(_ context.Context, records []tables.StreamRecord) error {
@@ -195,7 +195,7 @@ func TestRun_FindsFailingRecord(t *testing.T) {
 			logged := bytes.Contains(log.Bytes(), fmt.Appendf(nil, "seq=%d type=post", poison))
 			switch {
 			case poison < n && (!alone || calls > 12 || !logged):
-				t.Errorf("%d records, failing at %d: %d calls, tried alone: %t, log %s; want at most 12, true, and a line with the seq of the failing record", n, poison, calls, alone, &log)
+				t.Errorf("%d records, failing at %d: %d calls, the last one with a single record: %t, log %s; want at most 12, true, and a line with seq=%[2]d type=post", n, poison, calls, alone, &log)
 			case poison == n && (calls > 1 || log.Len() > 0):
 				t.Errorf("%d good records: %d calls, logged: %s; want at most 1 call and no line", n, calls, &log)
 			}
@@ -212,6 +212,6 @@ func TestRun_EndsWithContext(t *testing.T) {
 		return errors.New("too late")
 	}}
 	if n := f.Run(ctx, slog.New(slog.DiscardHandler), batch(64)); n != 0 || calls != 1 {
-		t.Errorf("Run = %d after %d calls, want 0 after 1", n, calls)
+		t.Errorf("Run with a context that ended = %d after %d calls, want 0 after 1", n, calls)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // unique.Handle, which fmt prints as a pointer.
 type Address struct{ h unique.Handle[string] }
 
-// Limits of an address in octets (RFC 5321 4.5.3.1, with erratum 1690).
+// Limits of an address in octets (RFC 5321 4.5.3.1; RFC 1035 2.3.4; RFC 3696, erratum 1690).
 const (
 	addressMost = 254
 	localMost   = 64

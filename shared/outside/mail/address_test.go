@@ -124,7 +124,7 @@ func TestParseAddress_Refuses(t *testing.T) {
 	}
 }
 
-// silent fails the test if an error repeats a word of five or more bytes of an address.
+// silent fails the test if err repeats a word of the address with five or more bytes.
 func silent(t interface{ Errorf(string, ...any) }, address string, err error) {
 	text := " " + strings.ToLower(err.Error()) + " "
 	for _, part := range strings.FieldsFunc(strings.ToLower(address), func(r rune) bool { return strings.ContainsRune(" @.<>\"", r) }) {
@@ -182,10 +182,10 @@ func TestRegistered(t *testing.T) {
 		"fox@one.duckdns.org":                 "duckdns.org", // a public suffix, but not a registry's
 		"fox@duckdns.org":                     "duckdns.org",
 		"fox@a.one.two.compute.amazonaws.com": "amazonaws.com",
-		"fox@den.example.test":                "example.test", // no public suffix
+		"fox@den.example.test":                "example.test", // .test is not in the public suffix list
 		"fox@co.uk":                           "co.uk",
-		"fox@a.city.kawasaki.jp":              "city.kawasaki.jp", // an exception
-		"fox@a.b.ck":                          "a.b.ck",           // a wildcard
+		"fox@a.city.kawasaki.jp":              "city.kawasaki.jp", // an exception in the list
+		"fox@a.b.ck":                          "a.b.ck",           // a wildcard in the list
 	} {
 		if a, err := ParseAddress(in); err != nil || a.Registered() != want {
 			t.Errorf("Registered of %s = %q, %v, want %q", in, a.Registered(), err, want)
@@ -247,10 +247,10 @@ func TestAddressDoesNotLeak(t *testing.T) {
 		}
 	}
 	if b, err := json.Marshal(a); err != nil || string(b) != `"[address]"` {
-		t.Errorf("Marshal = %s, %v, want redacted", b, err)
+		t.Errorf("Marshal = %s, %v, want %q", b, err, redacted)
 	}
 	if b, err := a.MarshalText(); err != nil || string(b) != redacted {
-		t.Errorf("MarshalText = %s, %v, want redacted", b, err)
+		t.Errorf("MarshalText = %s, %v, want %s", b, err, redacted)
 	}
 }
 
@@ -306,10 +306,10 @@ func checkParsed(t interface{ Errorf(string, ...any) }, s string) bool {
 	person, of, _ := strings.Cut(a.Person(), "@")
 	f := foldingAt(domain)
 	if again := f.fold(person, of); again != a.Person() || person == "" || len(person) > len(local) || strings.LastIndexByte(person, '+') > 0 {
-		t.Errorf("Person of %q = %q, want a form that fold keeps, not longer, without a tag", n, a.Person())
+		t.Errorf("Person of %q = %q, want a form that fold keeps, with a local part of 1 to %d bytes and without a tag", n, a.Person(), len(local))
 	}
 	if len(f.domains) == 0 && (of != domain || !strings.HasPrefix(local, person)) {
-		t.Errorf("Person of %q = %q, want a part of the local part at %s", n, a.Person(), domain)
+		t.Errorf("Person of %q = %q, want a prefix of the local part, at %s", n, a.Person(), domain)
 	}
 	return true
 }

@@ -165,7 +165,7 @@ func wrap(paragraph string) string {
 	return b.String()
 }
 
-// html returns a page without images, links or fonts. Variable text occurs only between
+// html returns a page without images, links or web fonts. Variable text occurs only between
 // tags, so escaping is enough. html/template would add 5 MB to the function, because it
 // makes the linker keep every method.
 func (l letter) html() string {

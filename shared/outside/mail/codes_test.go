@@ -80,7 +80,7 @@ func TestTextForm(t *testing.T) {
 				t.Errorf("%s: codes = %v, want K7QM-2XPD once, in\n%s", name, got, m.Text)
 			}
 			if !strings.HasSuffix(m.Text, ".\n") || strings.Contains(m.Text, "\n\n\n") {
-				t.Errorf("%s: want a full stop at the end and no empty paragraphs:\n%s", name, m.Text)
+				t.Errorf("%s: want the text to end with a full stop and to have no empty paragraphs:\n%s", name, m.Text)
 			}
 		}
 	}
@@ -105,12 +105,12 @@ func TestHTMLLoadsNothing(t *testing.T) {
 	for name, m := range mails(t, "https://social.example", "fox") {
 		for _, want := range []string{`<html lang="en">`, "<title>" + m.Subject + "</title>", `charset="utf-8"`} {
 			if !strings.Contains(m.HTML, want) {
-				t.Errorf("%s: the page lacks %s", name, want)
+				t.Errorf("%s: the HTML lacks %s", name, want)
 			}
 		}
 		for _, bad := range []string{"<a", "<img", "<script", "<form", "<link", "http", "url(", "<style"} {
 			if strings.Contains(strings.ToLower(m.HTML), bad) {
-				t.Errorf("%s: the page contains %s", name, bad)
+				t.Errorf("%s: the HTML contains %s", name, bad)
 			}
 		}
 	}
@@ -183,6 +183,6 @@ func TestSharedCode(t *testing.T) {
 		}
 	}
 	if all := strings.ToLower(m.Subject + m.Text + m.HTML); strings.Contains(m.Subject, "K7QM") || strings.Contains(all, "reynard") || strings.Contains(m.Subject, "@") {
-		t.Errorf("the mail reveals the code or the address, or names an agent: %s\n%s", m.Subject, m.Text)
+		t.Errorf("the subject has the code or an @, or the mail names its recipient: %s\n%s", m.Subject, m.Text)
 	}
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // Each list has comments and then sorted domains, one per line. The lists are searched as
-// texts, which costs nothing when a function starts. providers.txt is kept by hand;
-// providers.mjs makes the others.
+// texts, which costs nothing when a function starts. providers.txt and
+// providers_relays.txt are kept by hand; providers.mjs makes the others.
 var (
 	//go:embed providers.txt
 	providersByHand string
@@ -39,7 +39,7 @@ func (a Address) Throwaway() bool {
 // listed reports whether a line of a sorted text is domain. Comments sort before
 // all domains.
 func listed(text, domain string) bool {
-	from, to := 0, len(text) // of the lines that may be the domain
+	from, to := 0, len(text) // the domain's line, if any, is in text[from:to]
 	for from < to {
 		at := from + strings.LastIndexByte(text[from:(from+to)/2], '\n') + 1
 		line, _, _ := strings.Cut(text[at:], "\n")

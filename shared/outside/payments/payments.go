@@ -12,10 +12,9 @@ import (
 )
 
 // Processor takes money in for the service. Its methods fail with ErrNone if there is no
-// processor. Any other error may be temporary, except ErrForged.
+// processor. Errors other than ErrNone and ErrForged may be temporary.
 type Processor interface {
-	// Checkout makes a page on which an order can be paid. The same order with the same
-	// Key returns the same page.
+	// Checkout makes a page on which an order can be paid. Equal orders get the same page.
 	Checkout(ctx context.Context, o Order) (Page, error)
 	// Expire closes a page, so that it cannot be paid any more. It does nothing if the
 	// page is closed or paid.
@@ -52,7 +51,7 @@ type Notice struct {
 	ID, Type  string // of the notification, as the processor names them
 	Agent     string // the agent it concerns; "" if none of this service
 	Movements []*tables.Movement
-	Ended     *Ended   // of an unpaid checkout
+	Ended     *Ended   // set if a checkout ended unpaid
 	Foreign   *Foreign // set if the payment belongs to a similar service
 	Unclear   string   // why an operator has to decide about it; "" if nobody has to
 }
@@ -73,7 +72,7 @@ const MicroUSDPerCent = 10_000
 
 // Cause describes what caused a movement, as the processor names it.
 type Cause struct {
-	What, ID string    // its kind and its id; in the movement's Subject, the key and the value
+	What, ID string    // its kind and id: a key and its value in the movement's Subject
 	At       time.Time // when the cause was made
 	Checkout string    // the checkout that a refund or a dispute belongs to; "" if unknown
 }

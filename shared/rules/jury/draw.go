@@ -26,8 +26,8 @@ type Candidate struct {
 	ActiveAt       int64 // unix ms
 	SuspendedUntil int64 // unix ms
 	Duties         int64 // cases waiting for its vote
-	Party          bool  // it is a party, was on the case's jury before, or may not judge its appeal
-	Late           bool  // it volunteered after the case opened
+	Party          bool  // it is a party, reported the item, was on the case's jury before, or may not judge its appeal
+	Late           bool  // it volunteered after the case opened; for an appeal, after the appealed case opened
 	Throwaway      bool  // its origin is at a service of disposable mail or at a relay
 	Missing        int64 // owners that must still vouch for it ([Missing])
 }
@@ -53,7 +53,7 @@ func (c *Candidate) qualifies(now time.Time) bool {
 		ms-c.CreatedAt >= AgeLeast.Milliseconds() && !c.Idle(now)
 }
 
-// Bench holds the origins that a juror must not share: those of a case's
+// Bench holds the origins that a juror must not share, such as those of a case's
 // parties and of its jurors.
 type Bench struct{ persons, domains map[string]bool }
 

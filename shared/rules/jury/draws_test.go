@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// In a pool larger than the window, the numbers of draws must spread as in a fair lottery.
+// In a pool larger than the window, the volunteers' numbers of draws must spread as in a
+// fair lottery.
 func TestDrawsAreEven(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("20 000 draws")
+		t.Skip("20 000 draws from each of two pools")
 	}
 	for _, pool := range []int{Window / 2, 3 * Window} {
 		f := play(pool, 2)
@@ -23,7 +24,7 @@ func TestDrawsAreEven(t *testing.T) {
 			t.Errorf("pool of %d: drawn %.3f to %.3f times the expected number, want 0.9 to 1.1", pool, f.least, f.most)
 		}
 		if pool > Window && math.Abs(f.spread/f.expected-1) > 0.1 {
-			t.Errorf("pool of %d: spread = %.4f, want about %.4f", pool, f.spread, f.expected)
+			t.Errorf("pool of %d: spread = %.4f, want %.4f ± 10 %%", pool, f.spread, f.expected)
 		}
 	}
 }

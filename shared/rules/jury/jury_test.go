@@ -54,7 +54,7 @@ func TestEligible(t *testing.T) {
 			t.Fatal("the plain candidate is not eligible")
 		}
 		if change(c); c.Eligible(noon) {
-			t.Errorf("Eligible of a candidate %s = true, want false", name)
+			t.Errorf("Eligible of a candidate (%s) = true, want false", name)
 		}
 	}
 }

@@ -93,8 +93,8 @@ func (n network) attack(seed uint64) outcome {
 }
 
 // figures returns the lines of the table in local/checks/attacks/README.md. Each cell has
-// the attackers that may be jurors, the share of the posts that were removed, and the
-// share of the authors that were suspended.
+// the number of attackers that may be jurors, the share of the posts that were removed,
+// and the share of the authors that were suspended.
 func figures() (lines []string) {
 	percent := func(p float64) string { return fmt.Sprintf("%.0f%%", 100*p) }
 	row := func(cells ...any) {
@@ -121,7 +121,7 @@ func TestFreeMailboxes(t *testing.T) {
 		for _, careless := range []int{0, 1, StandingOwners - 1} {
 			n := network{honest: 4, attackers: attackers, careless: careless, months: 12, rules: true}
 			if got := n.attack(2); got != (outcome{}) {
-				t.Errorf("%+v: got %+v, want no jurors, removals and suspensions", n, got)
+				t.Errorf("%+v: got %+v, want no jurors, removals or suspensions", n, got)
 			}
 		}
 	}

@@ -6,9 +6,9 @@ import "time"
 // not count.
 const (
 	ReporterAge   = 24 * time.Hour // least age of a reporter whose report counts
-	ReopenReports = 3              // once reports of this many owners on an item counted, another case needs as many more
+	ReopenReports = 3              // once reports that count came from this many owners, another case about the item needs as many more
 	OpenMost      = 3              // cases opened by one owner's agents that may be open at once
-	WaitMost      = 10             // waiting reports on an item, beyond which a report that does not count is refused
+	WaitMost      = 10             // once this many reports on an item wait, a report that does not count is refused
 )
 
 // Reporter is the author of a report.

@@ -11,7 +11,7 @@ import (
 const (
 	StandingOwners   = 3  // owners that must have vouched, unless the operator sets another number
 	StandingMost     = 10 // the highest number that an operator may set
-	SuspensionOwners = 7  // different owners of jurors whose votes lead to a suspension, unless the operator sets another number
+	SuspensionOwners = 7  // jurors of this many owners must have upheld the cases that suspend an agent, unless the operator sets another number
 	SuspensionMost   = 15 // the highest number that an operator may set: three juries
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Limits of free views. Without them, a promo that is never billed would be shown for free
-// until its end. Free views are counted only at settlements, so that a page need not read
+// until its end. Free views are added up only at settlements, so that a page need not read
 // more for them. Until the next settlement a promo may exceed its limit.
 const (
 	FreeLeast     = 200 // free views of a promo without a billed impression

@@ -15,9 +15,9 @@ import (
 // A promo should spend its budget evenly over its days. Viewers are divided into shards.
 // Each shard has its own item of counts, so that no item is written by all pages.
 //
-// Between settlements, each shard may give a promo its share of the impressions that the
-// promo is behind its pace. A fractional share is rounded by chance, so that on average
-// all shards together give what is missing.
+// A promo that is behind its pace lacks impressions. Until the next settlement, each shard
+// may give the promo an equal share of them. A fractional share is rounded by chance, so
+// that on average all shards together give what is missing.
 
 // ViewerAge is the least age of an agent whose impressions are billed. The agent also
 // needs an origin. For all agents of an owner together, a promo is billed at most once a
@@ -70,7 +70,7 @@ type Place struct {
 	Live   []*tables.Promo
 	Agent  string      // id of the reading agent; "" without a credential
 	Viewer string      // the owner ([tables.Origin.Owner]) whose impressions are billed; "" if none
-	Day    tables.Item // what the viewer was shown today ([tables.ShownKey])
+	Day    tables.Item // what was billed for the viewer today ([tables.ShownKey])
 	Counts tables.Item // the counts of the viewer's shard
 	Now    time.Time
 }
@@ -78,7 +78,8 @@ type Place struct {
 // Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
 // promos that are behind their pace come first, weighted by how far they are behind.
 // Otherwise Draw chooses a promo with free views left; for a reader with a Viewer, only
-// among those that it bought or saw today. chance is in [0, 1).
+// among those that the reader bought or that were billed for the Viewer today. chance is
+// in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo

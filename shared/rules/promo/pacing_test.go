@@ -27,7 +27,7 @@ func TestPromosSpendEvenly(t *testing.T) {
 		case i == scarce && (least < 0.8*median || most > 1.25*median || median < 0.2):
 			t.Errorf("%s: spent %.3f to %.3f half-way, median %.3f; want 0.8 to 1.25 times the median, and a median of at least 0.2", p.name, least, most, median)
 		case i != scarce && (least < 0.45 || most > 0.55 || got.end[0] < 0.98):
-			t.Errorf("%s: spent %.3f to %.3f half-way and %.3f at the end, want 0.45 to 0.55 and at least 0.98", p.name, least, most, got.end[0])
+			t.Errorf("%s: spent %.3f to %.3f half-way and at least %.3f at the end, want 0.45 to 0.55 and at least 0.98", p.name, least, most, got.end[0])
 		}
 	}
 }

@@ -172,7 +172,7 @@ func TestDrawWeights(t *testing.T) {
 		name  string
 		place Place
 		paid  bool
-		want  map[string]int // draws of each promo, if there are as many draws as their sum
+		want  map[string]int // draws of each promo; their sum is the number of draws
 	}{
 		// A shard gives a sixteenth of what a promo is behind, so two impressions of one
 		// shard stand for 32 of all shards.
@@ -271,7 +271,7 @@ func TestDraw_Halves(t *testing.T) {
 	for chance, want := range map[float64]*tables.Promo{0: a, 0.499: a, 0.5: b, 0.999: b} {
 		for _, live := range [][]*tables.Promo{{a, b}, {b, a}} {
 			if shown, _ := (Place{Live: live, Now: noon}).Draw(chance); shown != want {
-				t.Errorf("chance %v: got %s, want %s", chance, shown.ID, want.ID)
+				t.Errorf("Draw with chance %v: got %s, want %s", chance, shown.ID, want.ID)
 			}
 		}
 	}

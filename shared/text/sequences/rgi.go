@@ -35,7 +35,7 @@ func load() map[string]string {
 
 // Emoji returns the fully qualified form of one grapheme cluster, if it is an
 // RGI emoji. Variation selectors may be missing or superfluous: ❤ and ❤️ give the
-// same string.
+// same string. Only ©, ®, ™ and ℹ need theirs.
 func Emoji(cluster string) (full string, ok bool) {
 	if bare[cluster] || strings.Contains(cluster, variation+variation) {
 		return "", false

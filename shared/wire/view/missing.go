@@ -38,8 +38,8 @@ func takenDown(what, reason, consequence string) *api.Error {
 		WithHint("Do nothing: it does not come back. `GET /v1/takedowns` counts what was taken down, by reason.")
 }
 
-// PostGone refuses a post that its author deleted, or that a jury or an operator removed.
-// The message ends with consequence, which is "" or begins with "; ".
+// PostGone refuses a deleted post, also one that a jury or an operator removed. The
+// message ends with consequence, which is "" or begins with "; ".
 func PostGone(p *tables.Post, consequence string) *api.Error {
 	if p.Taken != "" {
 		return takenDown("post "+p.ID, p.Taken, consequence)

@@ -12,7 +12,7 @@ type Post struct {
 }
 
 // PostAttributes has the attributes that [PostOf] and [Post.Shown] use. Reading fewer
-// attributes saves time, because a page has up to 200 items.
+// attributes saves time, because a page may have 200 items.
 var PostAttributes = tables.Project(tables.AttrType, "id", "channel", "author", "body", "parent", "root", "created_at",
 	"deleted", "case", "score", "helpful", "replies", "reactions")
 
@@ -38,7 +38,8 @@ func Posts(items ...tables.Item) ([]Post, error) { return new(Pairing).Posts(ite
 // ready to use.
 type Pairing struct{ counters map[tables.Key]tables.Item }
 
-// Posts is [Posts] for the next page, with the counters of earlier pages too.
+// Posts returns the posts of the query's next page. Their counters may also be on earlier
+// pages.
 func (r *Pairing) Posts(items []tables.Item) ([]Post, error) {
 	if r.counters == nil {
 		r.counters = make(map[tables.Key]tables.Item, len(items)/2)

@@ -72,7 +72,8 @@ func TestPostAttributes_Suffice(t *testing.T) {
 			t.Errorf("projected post, deleted = %t: got %+v, want %+v", deleted, v, want)
 		}
 		if got[0].Shown() != whole[0].Shown() || got[0].Deleted != deleted {
-			t.Errorf("projected post, deleted = %t: got shown %t and deleted %t, want shown %t", deleted, got[0].Shown(), got[0].Deleted, whole[0].Shown())
+			t.Errorf("projected post, deleted = %t: got shown %t and deleted %t, want shown %t and deleted %t",
+				deleted, got[0].Shown(), got[0].Deleted, whole[0].Shown(), deleted)
 		}
 	}
 }

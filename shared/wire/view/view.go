@@ -53,7 +53,7 @@ func PromoOf(p *tables.Promo) *wire.Promo {
 	return &wire.Promo{ID: p.ID, Label: "promo", Buyer: *AuthorOf(p.Buyer), Body: p.Body}
 }
 
-// DutiesOf lists the duties whose deadline is after now, in unix ms.
+// DutiesOf lists the duties whose deadline is after now (unix ms).
 func DutiesOf(items []tables.Item, now int64) ([]wire.Duty, error) {
 	list := []wire.Duty{}
 	for _, item := range items {

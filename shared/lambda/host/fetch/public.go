@@ -2,8 +2,8 @@ package fetch
 
 import "net/netip"
 
-// special lists ranges that are refused: multicast, and those in IANA's special-purpose
-// registries, for IPv6 only the ones in global.
+// special lists the ranges that isPublic refuses: multicast, and the ranges in IANA's
+// special-purpose registries. IPv6 ranges outside global are refused anyway.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",

@@ -83,7 +83,7 @@ func content(s string) *types.Content {
 	return &types.Content{Data: &s, Charset: aws.String("UTF-8")}
 }
 
-// reason says why a mail was not sent. It leaves out SES's message, which may name
+// reason says why sending a mail failed. It leaves out SES's message, which may name
 // addresses.
 func reason(ctx context.Context, err error) error {
 	var refused smithy.APIError

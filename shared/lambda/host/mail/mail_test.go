@@ -244,7 +244,7 @@ func testSendEndsInTime(t *testing.T) {
 }
 
 func TestSend_Unreachable(t *testing.T) {
-	url := "http://127.0.0.1:1" // never assigned as a free port
+	url := "http://127.0.0.1:1" // no test server gets port 1
 	err := senderTo(url, nil).Send(t.Context(), message(t))
 	if err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("Send without a server: got error %v, want \"cannot be reached\"", err)

@@ -215,7 +215,7 @@ func TestEdge_ShortVersion(t *testing.T) {
 		f := newEdged(t, stages)
 		for sent, want := range map[string]int{edgeOne: 200, short: 403} {
 			if status, body := f.call("GET", sent, "203.0.113.9"); status != want {
-				t.Errorf("%v: got %d %s, want %d", stages, status, body, want)
+				t.Errorf("versions %v, sent %s: got %d %s, want %d", stages, sent, status, body, want)
 			}
 		}
 	}

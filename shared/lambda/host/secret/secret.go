@@ -1,6 +1,6 @@
 // Package secret reads the service's secrets. The sealing secret seals tokens and derives
-// puzzles. The pepper is the key of the hashes of mail addresses. The edge's secret shows
-// that a request came through the edge.
+// puzzles. The pepper is the key of the hashes of mail addresses and mailed codes. The
+// edge's secret shows that a request came through the edge.
 package secret
 
 import (
@@ -90,7 +90,7 @@ type fetched[T any] struct {
 	done  chan struct{}
 }
 
-// Keep makes a Kept. of converts the secret's text to the value that is kept.
+// Keep makes a Kept that converts the secret's text with of.
 func Keep[T any](fetch func(context.Context) (string, error), of func(string) (T, error), now func() time.Time) *Kept[T] {
 	return &Kept[T]{fetch: fetch, of: of, now: now}
 }
@@ -119,8 +119,8 @@ func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	}
 }
 
-// Doubt makes the next Get fetch the secret again, unless it was fetched just
-// now. Call it when the secret was refused and may have changed.
+// Doubt makes Get fetch the secret again, as soon as apart has passed since the last
+// fetch. Call it when the secret was refused and may have changed.
 func (k *Kept[T]) Doubt() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// traced is an HTTP client that reports the table's calls to X-Ray's daemon if Lambda
+// traced is an HTTP client for the table. It reports its calls to X-Ray's daemon if Lambda
 // traces the invocation. aws-xray-sdk-go would do the same, but it is in maintenance, and
 // starts slowly.
 type traced struct {

@@ -72,8 +72,8 @@ type notice struct {
 	at     time.Time // when the event happened
 }
 
-// ours reports whether the metadata belong to a payment of this service, and sets Agent or
-// Foreign. Stripe notifies every endpoint of an account about every payment.
+// ours reports whether the metadata belong to a payment of this service. It sets Agent if
+// they do, and Foreign if they name anything else. Stripe notifies every endpoint of an account about every payment.
 func (n *notice) ours(meta map[string]string) bool {
 	stage, agent := meta[metaStage], meta[metaAgent]
 	switch {

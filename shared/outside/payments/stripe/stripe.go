@@ -87,8 +87,8 @@ func NewSeller(c Config) *Seller {
 	return &Seller{c, stripe.NewBackendsWithConfig(b)}
 }
 
-// asking bounds all calls to Stripe in one request, including fetching the keys. The
-// request must end within 10 s, and each of its two transactions may take 2 s. Stripe's
+// asking bounds a method of [Processor], including fetching the keys. The request that
+// calls it must end within 10 s, and each of its two transactions may take 2 s. Stripe's
 // client waits half a second before a retry.
 const (
 	asking  = 5 * time.Second
@@ -96,8 +96,8 @@ const (
 	retries = 1
 )
 
-// ask calls f with the keys, and once more if the keys were refused and have
-// changed since.
+// ask calls f with the keys. If Stripe rejects the key, or no secret fits the signature,
+// and the keys have changed since, ask calls f once more.
 func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) error {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()

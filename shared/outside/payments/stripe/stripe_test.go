@@ -128,7 +128,7 @@ func testSignatures(t *testing.T) {
 	} {
 		n, err := p.Notice(t.Context(), []byte(c.body), c.header)
 		if c.good && (err != nil || len(n.Movements) != 1) || !c.good && !errors.Is(err, payments.ErrForged) {
-			t.Errorf("%s: Notice = %+v, %v, want accepted: %v", what, n, err, c.good)
+			t.Errorf("%s: Notice = %+v, %v, want one movement: %v; if false, ErrForged", what, n, err, c.good)
 		}
 	}
 }
@@ -170,8 +170,8 @@ func testNotices(t *testing.T) {
 		"another shop's refund":           {event("charge.refunded", charge), `{}`, list(refund(1, "succeeded")), ""},
 		"another stage's refund":          {event("charge.refunded", charge), metadata("dev", agent), list(refund(1, "succeeded")), "of dev " + agent},
 		"another stage's dispute":         {event("charge.dispute.created", dispute("needs_response", usd(-700))), metadata("dev", agent), "", "of dev " + agent},
-		"paid without a page":             {event("charge.refunded", charge), noPages, list(refund(1, "succeeded")), ""},
-		"a charge without a page":         {event("charge.refunded", `{"id": "ch_2", "object": "charge", "payment_intent": null}`), noCalls, "", ""},
+		"paid without checkout":           {event("charge.refunded", charge), noPages, list(refund(1, "succeeded")), ""},
+		"a charge without intent":         {event("charge.refunded", `{"id": "ch_2", "object": "charge", "payment_intent": null}`), noCalls, "", ""},
 		"Stripe fails":                    {event("charge.refunded", charge), noCalls, "", "error"},
 		"Stripe fails the second call":    {event("charge.refunded", charge), ours, "", "error"},
 		"an inquiry":                      {event("charge.dispute.created", dispute("warning_needs_response")), noCalls, "", ""},
@@ -238,7 +238,7 @@ func testNotices(t *testing.T) {
 			got = append(got, "of "+n.Foreign.Stage+" "+n.Foreign.Agent)
 		}
 		if n.ID != "evt_1" || !strings.Contains(c.event, fmt.Sprintf("%q", n.Type)) || (n.Agent != "") != (len(n.Movements) > 0 || n.Ended != nil || n.Unclear != "" || what == "paid later") {
-			t.Errorf("%s: got %+v, want the id and type of the event, and an agent only if the notification is about one", what, n)
+			t.Errorf("%s: got %+v, want the id and type of the event, and an agent exactly if there is a movement, an ended checkout, something unclear or a payment still to come", what, n)
 		}
 		if err != nil || strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: got %s, %v, want %s", what, got, err, c.want)
@@ -270,14 +270,14 @@ func testMovementIDs(t *testing.T) {
 	}
 	paid := session("paid", ours, 500, "usd")
 	if ids := names(paid, "checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.completed"); len(ids) != 1 {
-		t.Errorf("movements of a payment = %v, want 1", ids)
+		t.Errorf("movement ids of a payment = %v, want 1", ids)
 	}
 	won := disputed("won", 700, "usd", usd(-700), usd(700))
 	if ids := names(won, "charge.dispute.created", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated", "charge.dispute.funds_reinstated"); len(ids) != 2 {
-		t.Errorf("movements of a dispute = %v, want 2", ids)
+		t.Errorf("movement ids of a dispute = %v, want 2", ids)
 	}
 	if ids := names(failed, "refund.created", "refund.updated", "refund.failed", "charge.refund.updated"); len(ids) != 2 {
-		t.Errorf("movements of a failed refund = %v, want 2", ids)
+		t.Errorf("movement ids of a failed refund = %v, want 2", ids)
 	}
 }
 
@@ -327,7 +327,7 @@ func testChangedKeys(t *testing.T) {
 	}
 }
 
-// A request has 10 s, and its two transactions may take 4 s of them.
+// A request has 10 s. Its two transactions may take 4 s of them, and everything else 1 s.
 func TestStripeHangs(t *testing.T) {
 	for what, take := range map[string]time.Duration{"for ever": time.Hour, "almost too long": within - time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -382,12 +382,12 @@ func TestParseKeys(t *testing.T) {
 		`{}`: payments.ErrNone,
 	} {
 		if k, err := ParseKeys(text); !errors.Is(err, want) || err == nil && len(k.WebhookSecrets) != 2 {
-			t.Errorf("ParseKeys(%s) = %+v, %v, want error %v, or two webhook secrets", text, k, err, want)
+			t.Errorf("ParseKeys(%s) = %+v, %v, want error %v, and two webhook secrets if it is nil", text, k, err, want)
 		}
 	}
 	for _, bad := range []string{``, `rk_live_1`, `{"secret_key":"rk_live_1\n","webhook_secrets":["whsec_1"]}`, `{"secret_key":"rk_live_1","webhook_secrets":["whsec_1",""]}`} {
 		if _, err := ParseKeys(bad); err == nil || errors.Is(err, payments.ErrNone) || strings.Contains(err.Error(), "live") {
-			t.Errorf("ParseKeys(%s) = %v, want an error without the key", bad, err)
+			t.Errorf("ParseKeys(%s) = %v, want an error other than ErrNone, without the key", bad, err)
 		}
 	}
 }
