@@ -138,8 +138,8 @@ func TestNamedToolsExist(t *testing.T) {
 	}
 }
 
-// suggested returns the tool in a literal of wire.Next. ok is false for any other node,
-// and for a literal without a tool.
+// suggested returns the tool in a literal with the keys Do and Tool, such as a wire.Next.
+// ok is false for any other node.
 func suggested(n ast.Node) (tool string, ok bool) {
 	lit, _ := n.(*ast.CompositeLit)
 	if lit == nil {

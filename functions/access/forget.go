@@ -23,7 +23,8 @@ type forgotten struct{ Forgot, Juror, Standing, Recovery bool }
 
 // forgetOrigin forgets the address of the caller's human, verified or not. It also ends
 // the agent's place as a juror, its standing and its recovery. The records of counted
-// reports keep the owner's hash, because only one report of each owner counts.
+// reports keep the owner's hash, because each owner has only one counted report of a
+// target.
 func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, error) {
 	c := api.From(ctx)
 	var origin tables.Origin

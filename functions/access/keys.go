@@ -44,7 +44,7 @@ func (g access) keys(ctx context.Context, _ *keysIn) (*wire.AgentKeyList, error)
 		return nil, err
 	}
 	out := &wire.AgentKeyList{Items: []wire.AgentKey{}}
-	if len(keys) == 0 { // the key that signed was removed meanwhile
+	if len(keys) == 0 { // the keys changed meanwhile
 		return out, nil
 	}
 	names := make([]string, len(keys))
@@ -91,7 +91,8 @@ func publicKeyOf(k *tables.AgentKey) wire.AgentKey {
 	return wire.AgentKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
 }
 
-// usedKeys returns the table keys of the items that hold the credentials' last days of use.
+// usedKeys returns the table keys of the items that say on which day each credential was
+// last used.
 func usedKeys(agent string, names []string) []tables.Key {
 	keys := make([]tables.Key, len(names))
 	for i, name := range names {

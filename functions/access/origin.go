@@ -16,8 +16,8 @@ import (
 // An origin is the mail address of an agent's human. With an origin, the agent can be a
 // juror, and can be recovered when all its keys are lost.
 //
-// If the agent has a key, only a signed request may choose the address for recovery.
-// Otherwise a leaked token could take over the agent. An address that a token links to
+// If the agent has a key, only a signed request may choose the address for recovery: a
+// leaked token must not be able to take over the agent. An address that a token links to
 // an agent with a key counts only for juries, vouching and promos.
 
 func (g access) originEndpoints() []api.Endpoint {
@@ -51,20 +51,20 @@ func (g access) originEndpoints() []api.Endpoint {
 	}
 }
 
-// originsSpared is the number of a day's origin mails that only signed requests can use.
-// A leaked token cannot use up the mails that the owner needs to link an address.
+// originsSpared is the part of Limits.OriginsDay that only signed requests can use. A
+// leaked token cannot use up the requests that the owner needs to link an address.
 const originsSpared = 2
 
-// waitsForKey refuses a token while the owner links an address. Otherwise a leaked token
-// could replace the address.
+// waitsForKey refuses a token while an address that a signed request named is not verified
+// yet. Otherwise a leaked token could replace the address.
 func waitsForKey() *api.Error {
 	return api.Fail(api.SigRequired, "A signed request asked to link an address that is not verified yet; until the mailed code expires, only a signed request may verify or replace that address.")
 }
 
-// originLives is how long an origin code is valid.
+// originLives is how long an origin code is valid, unless it is a [tables.SharedCode].
 const originLives = 15 * time.Minute
 
-// originTries bounds the wrong tries of one mailed code.
+// originTries bounds the wrong codes for one pending address.
 const originTries = 5
 
 type askOriginIn struct {
@@ -83,10 +83,11 @@ type originAsked struct {
 
 // askOrigin counts the mail, sends it, and only then stores its code: a mail that fails
 // leaves no code behind. If the process dies between sending and storing, the mailed code
-// is never valid. The same request mails another code after its claim expires.
+// is never valid. When the request is repeated after its claim expires, it mails another
+// code.
 //
 // A shared code is stored before it is mailed (see post). If the process dies in between,
-// the same request uses the stored code and mails nothing.
+// the repeated request accepts the stored code and mails nothing.
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)
@@ -143,7 +144,8 @@ type linkMail struct {
 	shared  *tables.SharedCode
 }
 
-// counts returns the writes that count n mails; a negative n uncounts them.
+// counts returns the writes that count n mails and n of the caller's requests; a negative
+// n uncounts them.
 func (g access) counts(ctx context.Context, m linkMail, n int64) ([]tables.Write, error) {
 	writes, err := recovery.LinkMail(ctx, m.person, m.shared != nil, n)
 	return append(writes, g.asks(api.From(ctx), n)), err
@@ -159,7 +161,8 @@ func (g access) asks(c *api.Call, n int64) tables.Write {
 		Else(c.OverQuota(day, "An agent may request %d origin codes a day, the last %d of them only with a signature.", g.Settings.Limits.OriginsDay, originsSpared))
 }
 
-// post counts a mail and sends it. It uncounts a mail that the mail service refuses.
+// post counts a mail, stores its shared code if it has one, and sends it. It uncounts a
+// mail that the mail service refuses.
 func (g access) post(ctx context.Context, claim, release []tables.Write, m linkMail) error {
 	counted, err := g.counts(ctx, m, 1)
 	if err != nil {
@@ -185,7 +188,7 @@ func (g access) post(ctx context.Context, claim, release []tables.Write, m linkM
 	if err = errors.Join(err, g.giveBack(ctx, release)); err != nil {
 		api.From(ctx).Log.Warn("claim or count of an unsent mail not released", "error", err.Error())
 	}
-	return api.Fail(api.Unavailable, "The mail could not be sent; no code was made.").Because(failed)
+	return api.Fail(api.Unavailable, "The mail could not be sent.").Because(failed)
 }
 
 // joinShared lets the caller use the shared code that was mailed to a person today, unless
@@ -202,7 +205,7 @@ func (g access) joinShared(ctx context.Context, claim []tables.Write, person str
 	return g.Transact(ctx, append(slices.Clone(claim), g.asks(c, 1))...)
 }
 
-// sharedCode returns a person's shared code; its ID is empty if the person has none.
+// sharedCode returns a person's shared code; its ID is empty if none is valid.
 func (g access) sharedCode(ctx context.Context, person string) (s tables.SharedCode, err error) {
 	items, err := g.Table.Get(ctx, tables.Strong, tables.SharedCodeKey(person))
 	if err != nil {
@@ -306,7 +309,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 		}
 		left = append(left, append(unseated, tables.Unvouch(agent))...)
 	}
-	if origin.Recovery != before.Recovery { // a code mailed to the old address must not outlive it
+	if origin.Recovery != before.Recovery { // a code mailed to the old address must not work any more
 		left = append(left, tables.Delete(tables.RecoveryKey(agent)))
 	}
 	return outcome, c.Commit(ctx, outcome, append([]tables.Write{
@@ -316,9 +319,9 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 	}, left...)...)
 }
 
-// unseat returns the writes that end an agent's service as a juror when its owner
-// changes: each owner may have only one juror. It also adds the end to profile, the write
-// of the agent's profile.
+// unseat returns the writes that end an agent's service as a juror when its owner changes:
+// each owner may have only one juror. It also removes the juror attribute in profile, the
+// write of the agent's profile.
 func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	j, err := tables.JurorOf(c.Item(tables.JurorKey(c.Agent.ID)))
 	if err != nil {

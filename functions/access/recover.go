@@ -15,7 +15,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// repeatFor is how long a repeated confirmation gets the answer of its first success.
+// repeatFor is how long after a success a repeated confirmation gets the same answer.
 const repeatFor = 15 * time.Minute
 
 type recoverIn struct {
@@ -53,7 +53,7 @@ type confirmIn struct {
 type attempt struct {
 	handle, code, sent string // code is in normalised form; sent is the code as it was sent
 	pub                string
-	proves             func(agent string) bool // reports whether the proof is a signature for this agent
+	proves             func(agent string) bool // reports whether the proof is a signature for the agent
 	revoke             bool
 }
 
@@ -190,8 +190,8 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.RecoveredAgen
 // errSpent means that a code was used, replaced or tried too often meanwhile.
 var errSpent = errors.New("access: the code is spent")
 
-// repeated returns the first answer again if this attempt repeats a recent success, which
-// done records; otherwise nil.
+// repeated returns the first answer again if this attempt repeats the recent success in
+// done; otherwise nil.
 func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *wire.RecoveredAgent {
 	if done.Pub != a.pub || c.Time.UnixMilli() > done.At+repeatFor.Milliseconds() || !a.proves(p.ID) {
 		return nil
@@ -200,8 +200,8 @@ func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovere
 	return recovered(c, p, done)
 }
 
-// again answers a confirmation after its code became invalid. It repeats the first answer
-// if the same confirmation used the code.
+// again answers a confirmation when the agent has no valid code. It repeats the first
+// answer if the same confirmation used the code.
 func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wire.RecoveredAgent, error) {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveredKey(used))

@@ -43,7 +43,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 // distinguishes a missing member from null.
 type lifetime struct {
 	given bool
-	days  int // 0: does not expire
+	days  int // 0: does not expire; meaningless unless given
 }
 
 const (

@@ -25,7 +25,7 @@ func TestToken_Expires(t *testing.T) {
 			expires, ttl = noon.Add(c.want).UnixMilli(), noon.Add(c.want).Unix()+1
 		}
 		if shown := tokenOf(got).ExpiresAt; got.ExpiresAt != expires || got.TTL != ttl || (shown != nil) != (expires != 0) {
-			t.Errorf("%+v: got expiry %d, TTL %d, expiry shown %t; want %d, %d, %t", c.days, got.ExpiresAt, got.TTL, shown != nil, expires, ttl, expires != 0)
+			t.Errorf("token with days %+v: got expiry %d, TTL %d, expiry shown %t; want %d, %d, %t", c.days, got.ExpiresAt, got.TTL, shown != nil, expires, ttl, expires != 0)
 		}
 	}
 }

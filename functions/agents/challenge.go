@@ -85,7 +85,7 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 func signedMessage(nonce, handle string) string { return "register:" + nonce + ":" + handle }
 
 // Solve returns the answer to the puzzle in a token: an integer for a challenge, an array
-// of ids for a signup. The local service calls it for scripts, which cannot read the
+// of ids for a signup. Tests and local tools call it, because a script cannot read the
 // question.
 func Solve(ctx context.Context, a *app.App, token string) (any, error) {
 	box, err := a.Box(ctx)

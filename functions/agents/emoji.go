@@ -28,8 +28,8 @@ func (e *emojis) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &e.list)
 }
 
-// identity returns the emoji in normalised form, or an error that says which element is
-// not an emoji.
+// identity returns the emoji in normalised form. If an element of an array is not an
+// emoji, the error says which.
 func (e emojis) identity() (string, error) {
 	for i, s := range e.list {
 		if _, err := emoji.One(s); err != nil {

@@ -45,9 +45,9 @@ func checkHandle(handle, base string) error {
 	}
 }
 
-// like returns the reserved word that a handle could be taken for; "" if none. A
-// reserved word is in the list or names the service. Joined reserved words, added
-// words such as "the" and final digits do not hide it.
+// like returns the reserved word that a handle could be taken for; "" if none. A reserved
+// word is in the list or names the service. like also finds it if it is joined to other
+// reserved words or to words such as "the", or is followed by digits.
 func like(handle, base string) string {
 	for _, text := range []string{handle, strings.TrimRight(handle, "0123456789")} {
 		whole := looks(text)
@@ -72,8 +72,8 @@ func like(handle, base string) string {
 	return ""
 }
 
-// wordOf returns the reserved word, or the name of the service, that folds to folded;
-// "" if none.
+// wordOf returns the reserved word, or the name of the service, for which looks returns
+// folded; "" if none.
 func wordOf(folded, base string) string {
 	if word := reserved()[folded]; word != "" {
 		return word

@@ -77,8 +77,8 @@ func (g agents) exists(ctx context.Context, agent, ref string) error {
 	return err
 }
 
-// entries returns the keys of a page of a history, and whether there are more. The next
-// page begins before the last seq, so a page has all entries of that seq, even beyond
+// entries returns the index entries of a page of a history, and whether more follow. The
+// cursor is the last entry's seq, so a page has all entries with this seq, even beyond
 // limit.
 func (g agents) entries(ctx context.Context, agent string, before int64, limit int) (found []tables.Item, more bool, err error) {
 	q := tables.History(agent, before, limit+1)

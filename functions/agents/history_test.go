@@ -26,7 +26,7 @@ func TestHistory_PagesListEachEventOnce(t *testing.T) {
 		var want []string
 		for i := range rapid.IntRange(0, 12).Draw(rt, "events") {
 			at := start.Add(time.Duration(rapid.IntRange(0, 2).Draw(rt, "ms")) * time.Millisecond)
-			// 11 bits of an id's randomness go into its seq; the rest makes it unique.
+			// 11 bits of an id's randomness go into its seq; the rest makes the id unique.
 			random := []byte{0, byte(rapid.IntRange(0, 1).Draw(rt, "bit")) << 5, 0, 0, 0, 0, 0, 0, 1, byte(i)}
 			kind := rapid.SampledFrom([]id.Kind{id.Event, id.Post}).Draw(rt, "kind")
 			ev := kind.New(at, bytes.NewReader(random))

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// ownProfile returns the profile that the caller sees of itself. seq is the highest seq
-// in its inbox. It ignores events that wait for a seq, because reading them would take a
+// ownProfile returns the profile that the caller sees of itself. seq is the highest seq in
+// its inbox. Events without a seq yet are left out, because reading them would take a
 // second trip to the table.
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.OwnProfile {
 	now := c.Time.UnixMilli()
@@ -201,7 +201,7 @@ func (in *updateIn) change() (change, error) {
 	return ch, nil
 }
 
-// writes changes p and returns the update's writes. changed is called if the profile
+// writes applies the update to p and returns its writes. changed is called if the profile
 // was changed meanwhile, and moved if the agent became active in a new hour
 // ([tables.Write.Else]).
 func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func(tables.Item) error) []tables.Write {

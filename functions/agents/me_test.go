@@ -33,7 +33,7 @@ func TestOwnProfile_Limits(t *testing.T) {
 		"all created":             {p: tables.Profile{ChannelsCreated: 3}},
 		"one left":                {p: tables.Profile{ChannelsCreated: 2}, left: 1, channel: at(24 * hour)},
 		"more created than free":  {p: tables.Profile{ChannelsCreated: 4}, karma: 49},
-		"karma below a channel":   {karma: 49, left: 3, channel: at(24 * hour)},
+		"karma for no channel":    {karma: 49, left: 3, channel: at(24 * hour)},
 		"karma for a channel":     {karma: 50, left: 4, channel: at(24 * hour)},
 		"karma below zero":        {karma: -100, left: 3, channel: at(24 * hour)},
 		"karma for all but one":   {karma: 849, left: 19, channel: at(24 * hour)},

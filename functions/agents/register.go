@@ -19,7 +19,7 @@ const (
 	maxNote = 140 // now, into
 )
 
-// repeatFor is how long a repeated registration gets the answer of its first success.
+// repeatFor is how long after a success a repeated registration gets the same answer.
 const repeatFor = 15 * time.Minute
 
 type registerIn struct {

@@ -53,7 +53,7 @@ func (f *fixture) commit(t rapid.TB, writes ...tables.Write) {
 	}
 }
 
-// add stores a post and its rank. It ranks the post as events/tally does.
+// add stores a post, ranks it as events/tally does, and deletes it if post.deleted is set.
 func (f *fixture) add(t rapid.TB, post rankedPost) {
 	p := &tables.Post{ID: post.id, Channel: inChannel, Author: tables.Author{ID: "ag_x"}, Body: "x", CreatedAt: post.at.UnixMilli()}
 	counters := p.CountersItem()
@@ -66,7 +66,7 @@ func (f *fixture) add(t rapid.TB, post rankedPost) {
 	f.posts = append(f.posts, post)
 }
 
-// naive returns the posts of the last days, best first.
+// naive returns the ids of the posts of the last days, best first.
 func (f *fixture) naive(today time.Time, days int) (ids []string) {
 	end := today.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	list := slices.Clone(f.posts)
@@ -81,7 +81,7 @@ func (f *fixture) naive(today time.Time, days int) (ids []string) {
 	return ids
 }
 
-// walk reads all pages. It calls turn after each page but the last.
+// walk returns the ids on all pages. It calls turn after each page but the last.
 func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) {
 	in := &bestIn{Ch: inChannel, Days: days, Limit: limit}
 	for {
@@ -182,7 +182,7 @@ func TestBestCursor_TodayAndYesterday(t *testing.T) {
 	} {
 		_, _, err := bestCursor(api.EncodeCursor(day, sk), now)
 		if (err == nil) != good {
-			t.Errorf("cursor of %q: got error %v, want accepted %v", day, err, good)
+			t.Errorf("cursor of the day %q: got error %v, want accepted %v", day, err, good)
 		}
 	}
 	for _, place := range []string{"", "#", post, "1#" + post, "+999999997#" + post, sk + "+", "0999999997#", "0999999997#po_1", " " + sk} {

@@ -47,8 +47,8 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryChannelCreated, At: ch.CreatedAt,
 		Subject: tables.Map{"channel": ch.Name},
 	}
-	// If the agent changed after it was read, profile and karma say which limit forbids
-	// the channel.
+	// If the agent changed after it was read, the funcs profile and karma return the limit
+	// that forbids the channel.
 	profile := func(old tables.Item) error {
 		var p tables.Profile
 		if err := tables.Unmarshal(old, &p); err != nil {

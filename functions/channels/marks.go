@@ -35,8 +35,8 @@ func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	return p, nil
 }
 
-// markKey returns the key of the caller's own mark on a post. Marks on older posts have
-// other keys ([tables.Post.Apart]), so it reads the mark if it was not read yet.
+// markKey returns the key of the caller's own mark on a post. Marks on posts without
+// [tables.Post.Apart] have other keys, so markKey reads the mark if it was not read yet.
 func markKey(ctx context.Context, of func(post, agent string, apart bool) tables.Key, channel, post string) (tables.Key, error) {
 	c := api.From(ctx)
 	key := of(post, c.Agent.ID, c.Item(tables.PostKey(channel, post)).Bool("apart"))

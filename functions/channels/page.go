@@ -80,7 +80,7 @@ func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel
 // listing is a page of posts.
 type listing struct {
 	items []wire.Post
-	next  string // id of the last post read, if there may be more
+	next  string // id of the post after which the next page begins; "" if there is none
 }
 
 // newest reads a channel's posts, newest first, beginning after the post with the id in

@@ -107,7 +107,7 @@ func postedBefore(earlier tables.Item) error {
 	return e
 }
 
-// answer makes p a reply to the post that was read for parent.
+// answer makes p a reply to item, the post with the id parent.
 func answer(p *tables.Post, item tables.Item, parent string) error {
 	if !isPost(item) {
 		return api.Fail(api.NotFound, "There is no post %q in %q to reply to.", parent, p.Channel)

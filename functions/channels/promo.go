@@ -18,9 +18,9 @@ import (
 // that a cached page keeps its ETag.
 const anonymousFor = time.Minute
 
-// pagePromo counts a sample of the views of a channel's newest page, and returns the
-// promo to show, if any. It waits at most PromoWait, and only logs what fails or is late.
-// The answer to HEAD has no body, so it gets no promo and counts as no view.
+// pagePromo counts a sample of the views of a channel's newest page, and returns the promo
+// to show, if any. It waits at most PromoWait, if set, and only logs what fails or is
+// late. The answer to HEAD has no body, so it gets no promo and counts as no view.
 func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wire.Promo) {
 	c := api.From(ctx)
 	if c.Head {

@@ -15,7 +15,7 @@ func TestChance_Anonymous(t *testing.T) {
 		-time.Millisecond: false, 30 * time.Second: true, time.Minute - time.Millisecond: true, time.Minute: false,
 	} {
 		if got := at(after) == at(0); got != same {
-			t.Errorf("%s after the minute began: got the same draw %t, want %t", after, got, same)
+			t.Errorf("draw %s after the minute began: got equal to its first draw %t, want %t", after, got, same)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, e
 		if r.Before, err = index.IDOf(in.Before); err != nil {
 			return nil, err
 		}
-		if r.Before == (search.ID{}) { // zero would mean no bound; no post is older than ID 1 either
+		if r.Before == (search.ID{}) { // zero would mean no bound; no post is older than ID 1
 			r.Before[len(r.Before)-1] = 1
 		}
 	}

@@ -49,8 +49,8 @@ func (g channels) find(ctx context.Context, in *findIn) (*wire.Thread, error) {
 	})
 }
 
-// readThread reads a post and its direct replies at the same time, in two round trips. It
-// gets the post from read, which may take two round trips.
+// readThread reads a post with the func read, and its direct replies at the same time.
+// Each takes at most two round trips.
 func (g channels) readThread(ctx context.Context, post, from string, limit int, read func(context.Context) (*view.Post, error)) (*wire.Thread, error) {
 	before, err := api.CursorID(from, id.Post)
 	if err != nil {

@@ -23,9 +23,8 @@ type opened struct {
 }
 
 // checkout counts the payment page, has the processor make it, and then stores it. If
-// storing fails, the page expires unpaid. If the process dies, the same request gets the
-// same page after its claim expires ([api.Call.Claim]), because the processor gets the
-// same key.
+// storing fails, a repeated request gets the same page, because the processor gets the same
+// key. If the process dies, this works only after the claim expires ([api.Call.Claim]).
 func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) {
 	c := api.From(ctx)
 	hold, release := c.Claim()
@@ -57,7 +56,7 @@ func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) 
 	return outcome, err
 }
 
-// quota returns the write that counts n requests to the processor for a page.
+// quota returns the write that counts n requests for a payment page.
 func (g credits) quota(c *api.Call, n int64) tables.Write {
 	return tables.Quota(c.Agent.ID, "checkouts", c.Window(time.Minute), time.Minute, n, g.Settings.Limits.CheckoutsPerMinute)
 }
@@ -70,7 +69,7 @@ func (g credits) reserve(ctx context.Context, hold []tables.Write) error {
 	return g.Transact(ctx, append(hold, count)...)
 }
 
-// release ends the claim, so that the same request can be tried again.
+// release commits writes that end a failed checkout's claim, and perhaps uncount its page.
 func (g credits) release(ctx context.Context, writes []tables.Write) {
 	if len(writes) == 0 {
 		return
@@ -80,9 +79,9 @@ func (g credits) release(ctx context.Context, writes []tables.Write) {
 	}
 }
 
-// orderKey returns the processor's idempotency key of an order. Requests with the same
-// name ([api.Call.Request]) and amount have the same key. A request without a name has a
-// random key.
+// orderKey returns the processor's idempotency key of an order. An agent's requests with
+// the same name ([api.Call.Request]) and amount have the same key. A request without a
+// name has a random key.
 func orderKey(c *api.Call, usd int64) string {
 	request := c.Request()
 	if request == "" {

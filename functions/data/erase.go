@@ -19,11 +19,11 @@ func (*eraseIn) Reads(agent string) []tables.Key {
 // erased is the outcome of erasing. It is stored, so it holds no name.
 type erased struct {
 	At   int64 // unix ms
-	Left int64 // micro-USD
+	Left int64 // balance in micro-USD
 }
 
-// erase ends the caller in one transaction. The request's credential ends too, so a
-// repeated request is refused.
+// erase begins the erasure of the caller in one transaction. The request's credential ends
+// too, so a repeated request is refused.
 func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	c := api.From(ctx)
 	p := *c.Agent
@@ -44,9 +44,9 @@ func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 				return err
 			}
 			switch {
-			case p.Epoch != c.Agent.Epoch: // erased or recovered meanwhile
+			case p.Epoch != c.Agent.Epoch: // erased, or recovered with its credentials revoked
 				return c.CredentialGone()
-			case p.HoldUntil != c.Agent.HoldUntil: // recovered: the agent's next request gets the reason
+			case p.HoldUntil != c.Agent.HoldUntil: // recovered without that: the agent's next request gets the reason
 				return tables.ErrConflict
 			}
 			if juror, err = tables.JurorOf(items[1]); err != nil {

@@ -79,8 +79,8 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.MessagePage, error) {
 	return out, nil
 }
 
-// mark marks all messages up to a message as read. conv and the page were read at
-// different moments, so conv's newest message may be older or newer than this message.
+// mark marks the message with the id to, and all older ones, as read. conv and the page
+// were read at different moments, so conv's newest message may be older or newer than to.
 //
 // If the answer is lost, its messages are marked although nobody read them. The interface
 // has no call that confirms reading.
@@ -94,8 +94,8 @@ func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to
 	})
 }
 
-// unreadUpTo counts the unread messages up to a message: conv's count, plus or minus the
-// messages between this message and conv's newest.
+// unreadUpTo counts the unread messages up to the id to: conv's count, plus or minus the
+// other agent's messages between to and conv's newest.
 func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
 	switch {
 	case to <= conv.ReadTo:
@@ -110,7 +110,7 @@ func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversat
 	return conv.Unread, nil
 }
 
-// between counts the other agent's messages after one message, up to another.
+// between counts the other agent's messages with ids above after, up to and including to.
 func (g dm) between(ctx context.Context, agent, other, after, to string) (n int64, err error) {
 	q := tables.MessagesBetween(agent, other, after, to)
 	for {

@@ -79,8 +79,8 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 	return g.post(ctx, c, &l)
 }
 
-// post commits a message. It retries until the message is later than all others of
-// its conversation.
+// post commits a message. It retries if the message is not the newest of its conversation,
+// or if what was read of the recipient has changed.
 func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sent, error) {
 	var m *tables.Message
 	err := c.Retry(ctx, func() error {

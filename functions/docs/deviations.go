@@ -26,7 +26,7 @@ var deviations = sync.OnceValue(func() (all []deviation) {
 	return all
 })
 
-// deviationTables returns a section with a table for each heading.
+// deviationTables returns each heading, followed by its table.
 func deviationTables() string {
 	var b strings.Builder
 	for rest := deviations(); len(rest) > 0; {

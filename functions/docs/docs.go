@@ -102,8 +102,7 @@ func New(a *app.App) api.Group {
 	}
 }
 
-// ofItself is the topic of the documentation's own endpoints. Their table is in the
-// index.
+// ofItself is the topic of the documentation's own endpoints. The page /docs lists them.
 const ofItself = "docs"
 
 type nothing struct{}
@@ -126,7 +125,7 @@ func compact(document []byte, s app.Settings) ([]byte, error) {
 }
 
 // ofDeployment adds the operator's contact and the deployed version to the document. The
-// document's own version is the specification's, so the deployed version is an extension.
+// document's own version is the specification's, so the deployed version is in x-build.
 func ofDeployment(document []byte, s app.Settings) ([]byte, error) {
 	members := map[string]any{}
 	if s.Contact != "" {

@@ -13,7 +13,7 @@ import (
 	"agentsocial/shared/api/page"
 )
 
-// exchange is the request of an example, read as a call of an operation.
+// exchange is the request of an example, as a call of an OpenAPI operation.
 type exchange struct {
 	operation    string // its id
 	method       string
@@ -33,7 +33,7 @@ type argument struct {
 	Value any // string, json.Number, bool, nil, or a list of these
 }
 
-// value returns the argument of a name; nil if there is none.
+// value returns the value of the argument with a name; nil if there is none.
 func (x *exchange) value(name string) any {
 	for _, a := range slices.Concat(x.path, x.query) {
 		if a.Name == name {
@@ -44,7 +44,8 @@ func (x *exchange) value(name string) any {
 }
 
 // exchangeOf reads the request in the first block of an example. It returns nil for a
-// registration and for a call of MCP: the clients have no method for them.
+// registration, for which the clients make several requests, and for a call of MCP, for
+// which they have no method.
 func exchangeOf(example string) (*exchange, error) {
 	block, _, _ := strings.Cut(strings.TrimPrefix(example, "```http\n"), "\n```")
 	head, body, _ := strings.Cut(block, "\n\n")
@@ -112,7 +113,7 @@ func (d *document) call(method, at string) (*operation, []argument) {
 	return nil, nil
 }
 
-// typed returns a query's value with the type of its parameter.
+// typed returns the value of a query parameter, with the parameter's type.
 func typed(op *operation, name, value string) any {
 	for _, p := range op.Parameters {
 		if p.In != "query" || p.Name != name {
@@ -195,8 +196,8 @@ func (x *exchange) forms(base string) ([]form, error) {
 	}, err
 }
 
-// inShell returns the request as a command: of the program in /skill.md, or of curl if the
-// request is not signed.
+// inShell returns the request as a shell command. It calls the program in /skill.md, or
+// curl if the request is not signed.
 func (x *exchange) inShell(base string) string {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	if !x.signed {
@@ -226,7 +227,7 @@ func (x *exchange) inPython() string {
 	return x.caller("agent", "client") + "." + x.operation + "(" + strings.Join(args, ", ") + ")"
 }
 
-// caller returns the first name if the request is signed, otherwise the second.
+// caller returns agent if the request is signed, otherwise anybody.
 func (x *exchange) caller(agent, anybody string) string {
 	if x.signed {
 		return agent

@@ -11,8 +11,8 @@ type homeIn struct {
 	Accept string `header:"Accept" doc:"The page, if text/html ranks above application/json."`
 }
 
-// home shows people what this service is. A program gets the same refusal as at a path
-// without an endpoint.
+// home shows people what this service is. A program is refused as at a path without an
+// endpoint.
 func (g docs) home(_ context.Context, in *homeIn) (*api.Page, error) {
 	if !api.PrefersHTML(in.Accept, "application/json") {
 		return nil, api.Fail(api.NoSuchEndpoint, "There is no endpoint GET /, only a page for people.")

@@ -141,7 +141,7 @@ func (d *document) tools() (string, error) {
 			}
 			does, _, _ := strings.Cut(op.Description, "\n")
 			for _, p := range op.Parameters {
-				if p.In == "header" { // in a tool, an argument
+				if p.In == "header" { // a tool takes it as an argument
 					does = strings.ReplaceAll(does, " "+p.Name+" ", " "+code(api.MemberName(p.Name))+" ")
 				}
 			}
@@ -355,8 +355,8 @@ func (t *table) row(cells ...string) {
 // String returns the table without its last line break, because the page adds one.
 func (t *table) String() string { return strings.TrimSuffix(t.b.String(), "\n") }
 
-// empty returns an error if the table has no rows: its page asks for something unknown,
-// such as a topic.
+// empty returns an error if the table has no rows. A page that names an unknown topic, for
+// example, would show an empty table.
 func (t *table) empty(problem string) error {
 	if t.rows == 0 {
 		return fmt.Errorf("docs: %s", problem)

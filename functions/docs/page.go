@@ -81,7 +81,7 @@ func sections(content string) string {
 // extra holds what only the HTML of a page has.
 type extra struct {
 	find          func() (*page.Markup, error) // makes the search box; set only for the index
-	example, base string                       // of a topic, and the service's address
+	example, base string                       // a topic's example, and the service's base URL
 }
 
 // render returns a text as Markdown, or as an HTML page if accept prefers HTML. at is the

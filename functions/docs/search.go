@@ -37,7 +37,7 @@ var (
 	word    = regexp.MustCompile(`[a-z0-9_]{3,}`)
 )
 
-// often is the number of sections with a word that makes it too common for the index.
+// often is how many sections must have a word for the index to leave it out.
 const often = 20
 
 // searchIndex lists the sections of all pages but /docs. Code blocks are left out.

@@ -32,7 +32,7 @@ import (
 //	{{.Program "join.sh"}}             a program that calls this service
 //	{{.Example "posting"}}             the request and the answer that a topic begins with
 //
-// `make golden` rewrites the examples from a transcript.
+// `make golden` rewrites the examples from transcripts.
 //
 //go:embed topics/*.md pages/*.md examples/*.md programs
 var files embed.FS
@@ -86,7 +86,7 @@ type accessFacts struct {
 type memoryFacts struct{ KiB int64 }
 
 // memoryKiB is the limit in shared/text/pack. Importing that package would add a
-// compressor to this function.
+// compressor to the docs Lambda function.
 const memoryKiB = 256
 
 type keptFacts struct{ VisitDays, InboxDays, UsedDays, MailBackDays, IdempotencyHours, CheckoutDays, MarkerDays, GrantDays, SignupDays, MissedDays int64 }

@@ -92,7 +92,7 @@ func TestPages(t *testing.T) {
 	for at, name := range pages {
 		text, html := rendered(t, name)
 		if !strings.HasPrefix(text, "# ") || strings.Contains(text, "{{") || strings.Contains(text, "\n\n\n") || strings.Contains(text, "<no value>") {
-			t.Errorf("%s: want a title first, no template left and no two empty lines; got\n%s", at, text)
+			t.Errorf("%s: want a title first, no unfilled template, and no two empty lines in a row; got\n%s", at, text)
 		}
 		if strings.Count(html, "<h1 ") != 1 {
 			t.Errorf("%s: got %d titles, want 1", at, strings.Count(html, "<h1 "))
@@ -125,9 +125,9 @@ func TestPageEscapesHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	if body := string(p.Body); strings.Contains(body, "<script") || strings.Contains(body, "<b>") || strings.Contains(body, `href="javascript`) {
-		t.Errorf("the page has HTML of the text:\n%s", body)
+		t.Errorf("page: got unescaped HTML from the text:\n%s", body)
 	} else if !strings.Contains(body, "&lt;b&gt;T&lt;/b&gt;") || !strings.Contains(body, "&lt;script&gt;alert(1)") {
-		t.Errorf("the page lacks words of the text:\n%s", body)
+		t.Errorf("page: want the HTML of the text escaped, got\n%s", body)
 	}
 }
 
@@ -316,7 +316,7 @@ func TestSkillFormat(t *testing.T) {
 // about 3 000 tokens (o200k_base).
 const firstDayMost = 10_000
 
-// The texts must leave a model room for the network itself.
+// A model also needs room for the posts that it reads.
 func TestFirstDayTextsAreShort(t *testing.T) {
 	for _, name := range []string{"llms", "skill"} {
 		if text, _ := rendered(t, name); len(text) > firstDayMost {
@@ -351,7 +351,7 @@ func TestFullTextHasEverything(t *testing.T) {
 		}
 	}
 	if texts := len(shelf) + 2; strings.HasPrefix(strings.TrimSpace(full), "---") || strings.Count(full, "\n---\n\n") != texts-1 {
-		t.Errorf("full text: got %d lines between %d texts, want %d, and none before the first text", strings.Count(full, "\n---\n\n"), texts, texts-1)
+		t.Errorf("full text: got %d separators of %d texts, want %d, and none before the first text", strings.Count(full, "\n---\n\n"), texts, texts-1)
 	}
 	if strings.Contains(full, "](/") || strings.Contains(full, "](#") {
 		t.Error("the full text has relative links")
@@ -520,7 +520,7 @@ func TestErrorsPageListsLimits(t *testing.T) {
 		name := limits.Type().Field(i).Name
 		elsewhere := strings.HasPrefix(name, "Push") || strings.HasSuffix(name, "Owners") // these limit no rate; /docs/catchup and /docs/jury have them
 		if told := strings.Contains(text, strconv.Itoa(70_001+i)); told == elsewhere {
-			t.Errorf("limit %s on /docs/errors: got %v, want %v", name, told, !elsewhere)
+			t.Errorf("limit %s: listed on /docs/errors: got %v, want %v", name, told, !elsewhere)
 		}
 	}
 }
@@ -531,7 +531,7 @@ var (
 	place    = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// This checks the table in /docs/catchup. Package events/inbox tests the subjects.
+// This checks the table in /docs/catchup. Package events/inbox tests the events' subjects.
 func TestInboxEventsNameAnEndpoint(t *testing.T) {
 	text, _ := rendered(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")

@@ -19,7 +19,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// vectors holds the test vectors of /docs/auth, with the key in both of its forms.
+// vectors holds the test vectors of /docs/auth, with the private key as a seed and as PEM.
 type vectors struct {
 	seed, pem string
 	Pubkey    string
@@ -40,7 +40,7 @@ func readVectors(t *testing.T) *vectors {
 		t.Helper()
 		m := regexp.MustCompile("(?s)```" + language + "\n(.*?)\n```").FindStringSubmatch(text)
 		if m == nil {
-			t.Fatalf("/docs/auth has no code block in %s", language)
+			t.Fatalf("/docs/auth has too few code blocks in %s", language)
 		}
 		text = text[strings.Index(text, m[0])+len(m[0]):]
 		return m[1]

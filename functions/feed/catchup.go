@@ -39,9 +39,9 @@ import (
 // A post with a slower commit is in its channel and in its author's history, but catchups
 // may miss it.
 //
-// Events are read with strong consistency. An event's time is when it arrived, not when a
-// catchup numbers it. That would be later than the catchup's `now`, and the next catchup
-// would show the event again.
+// Events are read with strong consistency. An event's time is when it arrived. If it were
+// the time when a catchup numbers the event, it would be later than the catchup's `now`,
+// and the next catchup would show the event again.
 //
 // After the trip for the credential, a catchup usually takes three round trips, however
 // much the caller follows. The first reads follows, blocks and the newest events, the second
@@ -57,7 +57,7 @@ const (
 	eventsMost  = 100
 	eventsSize  = 64 << 10 // bytes of JSON, of all events
 	channelMost = tables.CatchupChannelMost
-	postsMost   = 1000 // posts read in all channels together; the answer has room for fewer
+	postsMost   = 1000 // posts of all channels together; the answer has room for fewer
 	pulledMost  = 200  // posts of agents
 	trimTo      = 280  // characters of a body
 )

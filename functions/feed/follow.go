@@ -38,7 +38,7 @@ func (in *followIn) targetKey() tables.Key {
 type followed struct{ Target string }
 
 // follow makes the caller follow or unfollow an agent or a channel. It changes nothing if
-// the caller already does so.
+// that is already so.
 func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 	c := api.From(ctx)
 	f, err := in.follow(ctx, c)
@@ -64,9 +64,9 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 // refusal turns a failed condition into an error: see [tables.Write.Else].
 type refusal = func(tables.Item) error
 
-// set commits a request and its writes. If done is true, it commits only the request.
-// writes gets the refusal for the conditions that fail if the change was already made; set
-// then commits only the request.
+// set commits a request and its writes, or only the request if done is true. A write that
+// fails because the change was already made must call already. Then set commits only the
+// request.
 func set(ctx context.Context, c *api.Call, outcome any, done bool, writes func(already refusal) []tables.Write) error {
 	return c.Retry(ctx, func() error {
 		if done {
@@ -98,8 +98,8 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	if agent == c.Agent.ID {
 		return nil, api.Fail(api.SelfRefused, "%q is you; your own posts are in your history.", in.Body.Target).WithHint(otherAgent)
 	}
-	f.Target, f.Handle = agent, c.Item(in.targetKey()).Str("handle") // set if the target was read as a profile
-	if f.Handle == "" {
+	f.Target, f.Handle = agent, c.Item(in.targetKey()).Str("handle")
+	if f.Handle == "" { // the request names a handle
 		f.Handle = strings.ToLower(in.Body.Target)
 	}
 	return f, nil

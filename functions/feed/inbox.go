@@ -35,7 +35,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.InboxPage, error) {
 	work.Go(func() (err error) { // find the oldest event that has not expired
 		q := tables.EventsAfter(c.Agent.ID, 0, 1)
 		q.Consistency = tables.Eventual
-		for range 3 { // enough, because TTL removes expired events within days
+		for range 3 { // usually enough, because TTL removes expired events within days
 			if oldest, err = g.Table.Query(ctx, q); err != nil || oldest.Next == nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.InboxPage, error) {
 			out.OldestSeq = item.Int("seq") + 1
 		}
 	}
-	if out.OldestSeq == 0 && page.Head.Seq > known { // the first events have just got their numbers
+	if out.OldestSeq == 0 && page.Head.Seq > known { // all unexpired events have just got their numbers
 		out.OldestSeq = known + 1
 	}
 	for i := range page.Events[:min(in.Limit, len(page.Events))] {

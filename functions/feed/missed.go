@@ -21,8 +21,8 @@ type missed struct {
 	since int64 // unix ms
 	now   int64 // unix seconds
 
-	inChannels []*list // in the order of channels
-	byAgents   []*list // one for each agent with new posts, newest first
+	inChannels []*list // one for each followed channel
+	byAgents   []*list // one for each agent that may have new posts, newest first
 	reach      reach
 	refused    map[string]bool // partitions that the table throttled
 }
@@ -39,7 +39,7 @@ type list struct {
 	incomplete bool // some new posts could not be read
 }
 
-// read reads what is new, in two round trips.
+// read reads what is new, usually in two round trips.
 func (m *missed) read(ctx context.Context) error {
 	latest := make([]tables.Key, len(m.agents))
 	for i, f := range m.agents {
@@ -105,8 +105,7 @@ func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	return l, nil
 }
 
-// look adds the visible ones of a page's first posts to l. most bounds how many it
-// considers.
+// look adds a page's visible posts to l. most bounds the posts that it considers.
 func (m *missed) look(l *list, page tables.Page, most int) error {
 	posts, err := view.Posts(page.Items...)
 	l.more = page.Next != nil || len(posts) > most
@@ -119,8 +118,8 @@ func (m *missed) look(l *list, page tables.Page, most int) error {
 	return err
 }
 
-// choose makes a list for each agent with new posts that the lists of followed channels do
-// not have. It returns the keys to read: the newest post of each agent, then the second of
+// choose makes a list for each agent that may have new posts which the channels' lists
+// lack. It returns the keys to read: the newest post of each agent, then the second of
 // each, and so on, while there is room.
 func (m *missed) choose(heads []tables.Item) []tables.Key {
 	shown := map[string]bool{}
@@ -163,7 +162,7 @@ func (m *missed) choose(heads []tables.Item) []tables.Key {
 	return keys
 }
 
-// newest returns the id of the list's newest post, or "" if none is known.
+// newest returns the id of the newest post that the list has or wants; last if none.
 func (l *list) newest() string {
 	switch {
 	case len(l.posts) > 0:

@@ -131,7 +131,7 @@ func TestEvents_BoundedAndVisible(t *testing.T) {
 	event := func(seq int64, text string) tables.InboxEvent {
 		return tables.InboxEvent{Seq: seq, Kind: tables.EventMention, At: now * 1000, TTL: now + 1, Text: text}
 	}
-	// events returns the catchup's part for events that are given oldest first.
+	// events returns a catchup's inbox part. all is the inbox, oldest event first.
 	events := func(all ...tables.InboxEvent) wire.CatchupInbox {
 		newest := slices.Clone(all)
 		slices.Reverse(newest)

@@ -57,12 +57,12 @@ func (l *list) agentPart() wire.CatchupAgent {
 	return p
 }
 
-// partSize is the approximate size of an entry without posts, in bytes of JSON.
+// partSize is about the size of a channel or agent without its posts, in bytes of JSON.
 const partSize = 150
 
-// share cuts lists to fit into room bytes. Each list keeps its entry. All lists get their
-// newest post, then all get their second, and so on. A list ends at its first post that
-// does not fit.
+// share cuts lists to fit into room bytes. The answer keeps every list, even an empty one.
+// All lists get their newest post, then all get their second, and so on. A list ends at its
+// first post that does not fit.
 func share(lists []*list, room int) {
 	room -= partSize * len(lists)
 	for turn, open := 0, true; open; turn++ {

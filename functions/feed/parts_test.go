@@ -40,7 +40,7 @@ func TestShare(t *testing.T) {
 			case n == len(was.posts) && (l.more != was.more || l.last != was.last):
 				t.Fatalf("list %d was not cut: got more %v, last %q, want %v, %q", i, l.more, l.last, was.more, was.last)
 			case n < len(was.posts) && (!l.more || n > 0 && l.last != l.posts[n-1].ID || n == 0 && l.last != ""):
-				t.Fatalf("list %d was cut to %d of %d posts: got more %v, last %q, want true and its last post", i, n, len(was.posts), l.more, l.last)
+				t.Fatalf("list %d was cut to %d of %d posts: got more %v, last %q, want true, and the last post that is left", i, n, len(was.posts), l.more, l.last)
 			case n < len(was.posts):
 				cut, shortest = true, min(shortest, n)
 			}

@@ -37,7 +37,7 @@ func TestProbe_OneRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(read.keys) > 1 || len(read.keys) == 1 && read.keys[0] != want || len(read.keys) == 0 && want > 0 {
-			t.Errorf("newest page ends with seq %d: got reads of %v keys, want one read of %d, or none for 0", oldest, read.keys, want)
+			t.Errorf("newest page ends with seq %d: got reads of %v keys, want one read of %d keys, or no read if 0", oldest, read.keys, want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (m *missed) readPart(ctx context.Context, keys []tables.Key) (items []table
 }
 
 // get reads items. If the table throttles the read, get returns the items that were read,
-// if any, and the refused keys. These are all keys, unless the table names some.
+// if any, and the refused keys. These are all keys, unless the error names some.
 func (m *missed) get(ctx context.Context, keys []tables.Key) (items []tables.Item, refused []tables.Key, err error) {
 	items, err = m.Table.Get(ctx, tables.Eventual, keys...)
 	if !errors.Is(err, tables.ErrThrottled) {

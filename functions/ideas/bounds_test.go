@@ -23,7 +23,7 @@ func TestWeights_Arithmetic(t *testing.T) {
 		want  float64
 	}{{weighted{}, 0}, {weighted{"x": 1}, 1}, {weighted{"z": 1}, 0}, {weighted{"x": 1, "z": 3}, .25}} {
 		if got := c.words.share(a); got != c.want {
-			t.Errorf("%v: got share %v, want %v", c.words, got, c.want)
+			t.Errorf("share of %v: got %v, want %v", c.words, got, c.want)
 		}
 	}
 	one := func(string) float64 { return 1 }

@@ -152,7 +152,7 @@ func (g ideas) entriesOf(ctx context.Context, in *listIn, status string, after *
 // after returns the place where the previous page ended. It is valid for the index of
 // every status.
 func (in *listIn) after() (*tables.Position, error) {
-	foreign := api.Fail(api.BadCursor, "The cursor in `before` is from a list with another sort.")
+	foreign := api.Fail(api.BadCursor, "The cursor in `before` is from another list.")
 	p, err := api.DecodeCursor(in.Before, 2)
 	if err != nil {
 		return nil, err

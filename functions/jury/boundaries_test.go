@@ -126,7 +126,7 @@ func TestWait_BoundsWaitingReports(t *testing.T) {
 		}
 		_, err := p.wait(t.Context(), nil, tables.Complaint{ID: "ev_1"})
 		if code(err) != c.want || err == nil && p.needed != c.needed {
-			t.Errorf("%s: got error %v and %d more needed, want %q and %d", name, err, p.needed, c.want, c.needed)
+			t.Errorf("%s: got error %v and %d more needed, want %q, and %d if no error", name, err, p.needed, c.want, c.needed)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func TestRemedies_AddressThenVouchers(t *testing.T) {
 		}
 		why := next[len(next)-1].Why
 		if strings.Contains(why, "must vouch") != x.vouch || strings.Contains(why, "not before") != x.earliest {
-			t.Errorf("%+v: got %q, want vouchers %t and a time %t", x, why, x.vouch, x.earliest)
+			t.Errorf("%+v: got %q, want \"must vouch\" %t and \"not before\" %t", x, why, x.vouch, x.earliest)
 		}
 	}
 }

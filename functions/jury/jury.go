@@ -1,6 +1,6 @@
 // Package jury serves moderation: agents report posts, promos and messages, and a jury
-// of volunteers decides. Package events/deadlines draws juries, ends votes and carries
-// out verdicts.
+// of volunteers decides. Package events/deadlines draws juries, closes cases at their
+// deadlines and applies verdicts.
 package jury
 
 import (

@@ -23,7 +23,7 @@ const reasonMost = 500
 
 type reported struct {
 	Case   string // the case that the report opened or joined; "" for neither
-	Needed int64  // how many more reports are needed to open a case
+	Needed int64  // how many more reports that count are needed to open a case
 }
 
 // accused is the reported item, as read.
@@ -36,11 +36,11 @@ type accused struct {
 	body     string
 	at       int64 // unix ms
 
-	stands tables.Write                 // requires that the item was not removed; a removed post or message is still stored
-	gone   func(item tables.Item) error // refuses a removed item; item is its current state
+	stands tables.Write                 // requires that a post or message was not removed (it is still stored then), or that a promo is live
+	gone   func(item tables.Item) error // refuses an item that is removed or ended; item is its current state
 }
 
-// standing adds the condition that the reported item is not removed. A transaction may
+// standing adds the condition a.stands. A transaction may
 // have only one write for a key, so an existing write to the item gets the condition.
 func (a *accused) standing(writes []tables.Write) []tables.Write {
 	for i, w := range writes {
@@ -79,7 +79,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 			return err
 		}
 		p.known.Target, p.known.Channel, p.known.Author = a.id, a.channel, a.author.ID
-		p.known.Waits = maps.Clone(p.known.Waits) // wait changes the clone; known stays as read
+		p.known.Waits = maps.Clone(p.known.Waits) // p.wait changes the clone, not known
 		p.behind, p.earlier = waitingOf(&p.known, c.Agent.ID)
 		if (before != nil || p.earlier != nil) && !p.again() {
 			return p.alreadyReported(before)
@@ -106,7 +106,7 @@ type report struct {
 	earlier tables.Item // the caller's earlier report, if it waits; else nil
 
 	opened string // the case that the report opens or joins; "" for neither
-	needed int64  // how many more reports are needed to open a case
+	needed int64  // as [reported.Needed]
 }
 
 // again reports whether this report counts, and the caller's waiting report does not.
@@ -115,8 +115,8 @@ func (p *report) again() bool {
 }
 
 // writes returns the writes of the report and of its effects. If *known or *before is
-// stale, the commit fails and updates it. If several conditions fail, the first write's
-// refusal is returned.
+// stale, the commit fails and updates it. If several writes fail, the refusal of the
+// first of them is returned.
 func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, By: p.by.ID, Reason: p.reason, At: own.At}
@@ -182,8 +182,8 @@ func parties(k *tables.Reported) int64 {
 }
 
 // heard returns the number of owners whose reports counted in an item's cases. An older
-// item with a case stores no number. For it, heard returns ReopenReports, because every
-// case but the first needed several reports then.
+// item with a case stores no number. For it, heard returns ReopenReports, because at that
+// time every case but the first needed several reports.
 func heard(k *tables.Reported) int64 {
 	if k.Heard == 0 && k.Case != "" {
 		return jury.ReopenReports

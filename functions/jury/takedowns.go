@@ -7,7 +7,7 @@ import (
 	"agentsocial/tables"
 )
 
-// monthsMost bounds an answer to ten years.
+// monthsMost bounds the months of an answer.
 const monthsMost = 120
 
 func (g cases) takedowns(ctx context.Context, _ *struct{}) (*wire.TakedownList, error) {

@@ -85,8 +85,8 @@ func (b *ballot) admit() error {
 }
 
 // writes returns the writes of the vote, and those that close the case if the vote
-// settles it. changed handles a case that changed meanwhile, and left a seat. gone is set
-// if there is no item to remove any more.
+// settles it. changed handles a case that changed meanwhile; left handles a seat that did.
+// gone is set if there is no item to remove any more.
 func (b *ballot) writes(gone *bool, changed, left func(tables.Item) error) []tables.Write {
 	b.seat.Verdict, b.seat.Note, b.seat.VotedAt = b.in.Body.Verdict, b.in.Body.Note, b.now.UnixMilli()
 	if b.seat.Verdict == jury.Uphold {

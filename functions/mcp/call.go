@@ -95,8 +95,7 @@ func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
 }
 
 // refusesAll reports whether a refusal answers the whole request by HTTP status. In a
-// batch, only a bad token refuses all: the answers of calls that took effect must not
-// be lost.
+// batch, only status 401 does: the answers of calls that took effect must not be lost.
 func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code
 	return a.Refusal.Status() == http.StatusUnauthorized ||

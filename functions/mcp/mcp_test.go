@@ -45,7 +45,7 @@ func TestToolsOf_Schemas(t *testing.T) {
 	}
 	for _, x := range list {
 		if s, _ := x.InputSchema.(interface{ MarshalJSON() ([]byte, error) }); s == nil {
-			t.Errorf("schema of %s: got none, want one", x.Name)
+			t.Errorf("schema of %s: got a %T, want one with MarshalJSON", x.Name, x.InputSchema)
 		} else if b, err := s.MarshalJSON(); err != nil || !strings.HasPrefix(string(b), `{"`) || strings.Contains(string(b), "\n") {
 			t.Errorf("schema of %s: got %.100s, %v; want compact JSON", x.Name, b, err)
 		}

@@ -35,7 +35,7 @@ func TestRead_Batch(t *testing.T) {
 			messages[i] = fmt.Sprintf(`{"method":"ping","id":%d}`, i)
 		}
 		if _, batch, problem := read([]byte("[" + strings.Join(messages, ",") + "]")); (problem == nil) != want || batch != want {
-			t.Errorf("%d messages: got batch %v and problem %v, want accepted %v", n, batch, problem, want)
+			t.Errorf("%d messages: got batch %v and problem %v, want batch %v and accepted %v", n, batch, problem, want, want)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestRefusalJSON(t *testing.T) {
 			whole := e.Within("", func([]byte) bool { return true })
 			size := len(whole) + len(quoted(whole))
 			if cut := strings.Contains(string(got), "…"); cut != (size > most) {
-				t.Fatalf("a result of %d bytes: got cut %v, want it cut only above %d bytes", size, cut, most)
+				t.Fatalf("a result of %d bytes: got cut %v, want it cut exactly if above %d bytes", size, cut, most)
 			}
 			if size == most {
 				seen[true] = true
@@ -112,7 +112,7 @@ func TestProblem_Null(t *testing.T) {
 		}
 	}
 	if failed.Code != -32603 || jsonrpc.CodeInternalError != -32603 { // JSON-RPC 2.0, 5.1
-		t.Errorf("code of a failure: got %d, want -32603", failed.Code)
+		t.Errorf("code of a failure: got %d, and %d in the SDK; want -32603 for both", failed.Code, jsonrpc.CodeInternalError)
 	}
 }
 

@@ -35,7 +35,7 @@ func (g oauth) consentEndpoints() []api.Endpoint {
 }
 
 const (
-	stateMost    = 2048 // characters; bounded because it returns in a URL
+	stateMost    = 2048 // bytes; a state is ASCII (RFC 6749 A.5), and returns in a URL
 	consentLives = 30 * time.Minute
 	sealedAsked  = "oauth consent"
 )
@@ -174,7 +174,7 @@ func scopesOf(wish string) []string {
 	return scopes
 }
 
-// seal returns the value of the page's hidden field. Only this service can make or
+// seal returns the value of the page's hidden field "asked". Only this service can make or
 // read it.
 func (g oauth) seal(ctx context.Context, a *asked) (string, error) {
 	box, err := g.Box(ctx)

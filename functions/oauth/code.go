@@ -113,8 +113,8 @@ func (g oauth) newAgent(ctx context.Context, box *seal.Box, code *flow.Code) (*w
 	return given(c.Time, first.access, first.token, first.refresh, follows(c, p.State)), nil
 }
 
-// join makes a connection for an existing agent, and uses up its link code or recovery
-// code.
+// join makes a connection for an existing agent, and spends a recovery code, or one use of
+// a link code.
 func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *wire.IssuedToken, err error) {
 	err = g.Retry(ctx, func() error {
 		out, err = g.tryJoin(ctx, box, code)

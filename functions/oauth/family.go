@@ -79,7 +79,7 @@ func generationOf(box *seal.Box, agent string, g *tables.Grant, seed []byte) (*g
 	return &generation{access, t, refreshPrefix + sealed}, nil
 }
 
-// after derives 32 bytes from a seed for one use.
+// after derives 32 bytes from a seed, different ones for each use.
 func after(seed []byte, use string) []byte {
 	h := hmac.New(sha256.New, seed)
 	h.Write([]byte(use))

@@ -20,10 +20,10 @@ type params map[string]string
 // object.
 var media = []string{"application/x-www-form-urlencoded", "application/json"}
 
-// readParams reads JSON or a form, as the first character of the body says. form is a
+// readParams reads JSON or a form, as the first character of the body says. request is a
 // struct with the known members. Unknown members of a form are ignored (RFC 6749 3.2).
-func readParams(body []byte, form any) (params, error) {
-	known := membersOf(form)
+func readParams(body []byte, request any) (params, error) {
+	known := membersOf(request)
 	if b := bytes.TrimSpace(body); len(b) > 0 && strings.ContainsRune(`{["`, rune(b[0])) {
 		return readObject(b, known)
 	}
@@ -45,8 +45,8 @@ func readParams(body []byte, form any) (params, error) {
 	return a, nil
 }
 
-func membersOf(form any) (names []string) {
-	t := reflect.TypeOf(form)
+func membersOf(request any) (names []string) {
+	t := reflect.TypeOf(request)
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		names = append(names, name)

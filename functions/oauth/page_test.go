@@ -26,7 +26,7 @@ func TestConsentPage_NamesClientAndWarns(t *testing.T) {
 		{asked{Redirect: "https://den.example/cb", Name: "森 7"}, "den.example", "den.example", []string{named, site}},
 	} {
 		if got := c.a.asks(); got != c.asks {
-			t.Errorf("name of %+v: got %q, want %q", c.a, got, c.asks)
+			t.Errorf("asks() of %+v: got %q, want %q", c.a, got, c.asks)
 		}
 		if got := placeOf(c.a.Redirect); got != c.place {
 			t.Errorf("place of %s: got %q, want %q", c.a.Redirect, got, c.place)

@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables"
 )
 
-// refresh issues the next generation of a connection's tokens. For a short while the
-// previous refresh token gets the same generation: an answer may have been lost, or two
-// processes may have refreshed at once. Any other reuse means that the token has
+// refresh issues the next generation of a connection's tokens. If the refresh token is
+// sent again within Settings.RefreshAgain, it gets the same generation: an answer may have
+// been lost, or two processes may have refreshed at once. Any other reuse means that the token has
 // leaked, and ends the connection.
 func (g oauth) refresh(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("refresh_token"); err != nil {

@@ -73,8 +73,8 @@ func (g oauth) register(ctx context.Context, in *registerIn) (*wire.RegisteredCl
 	return out, nil
 }
 
-// grantsOf returns the grant types of a client. A client gets refresh tokens unless it
-// asks only for other types.
+// grantsOf returns the grant types of a client. They include refresh_token unless the
+// client asks only for others.
 func grantsOf(wanted []string) []string {
 	if wanted == nil || slices.Contains(wanted, grantRefresh) {
 		return []string{grantCode, grantRefresh}

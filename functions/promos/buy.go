@@ -82,8 +82,8 @@ func check(in *buyIn) error {
 }
 
 // purchase returns the promo and its writes for the board in item. If the board has
-// changed, the writes fail and set item to the current board. If several conditions
-// fail, the first write's error is returned.
+// changed, the writes fail and set item to the current board. If several writes fail, the
+// error of the first of them is returned.
 func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Promo, []tables.Write, error) {
 	board, err := tables.ReadBoard(in.Ch, *item)
 	if err != nil {

@@ -50,10 +50,10 @@ func TestNoPlace_NamesTheCap(t *testing.T) {
 func TestPromoOf(t *testing.T) {
 	p := &tables.Promo{Budget: 5_000_000, Price: 2_000}
 	if v := promoOf(p); v.EndedAt != nil || v.SettledAt != nil || v.Case != nil || v.CPM != 2_000_000 {
-		t.Errorf("new: got %+v, want no end, settlement or case, and 2 USD for a thousand", v)
+		t.Errorf("promoOf of a new promo: got %+v, want no end, settlement or case, and 2 USD for a thousand", v)
 	}
 	p.EndedAt, p.SettledAt, p.Case = 1, 2, "ca_1"
 	if v := promoOf(p); v.EndedAt == nil || *v.EndedAt != 1 || v.SettledAt == nil || *v.SettledAt != 2 || v.Case == nil || *v.Case != "ca_1" {
-		t.Errorf("ended: got %+v, want its times and its case", v)
+		t.Errorf("promoOf of an ended promo: got %+v, want its times and its case", v)
 	}
 }

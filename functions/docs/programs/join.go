@@ -103,8 +103,8 @@ func send(method, path string, body []byte, headers map[string]string) []byte {
 	return answer
 }
 
-// work finds a number such that SHA-256(nonce + number) begins with at least bits zero
-// bits.
+// work finds a number such that SHA-256(nonce + number) begins with at least as many
+// zero bits as bits says.
 func work(nonce string, bits int) string {
 	for n := 0; ; n++ {
 		s := strconv.Itoa(n)
