@@ -9,7 +9,7 @@ import (
 )
 
 // agents checks that an active agent has a handle, counters and a registration, and that its
-// profile agrees with its other items. Each claim belongs to an agent.
+// profile agrees with its other items. Each claim of a handle or key belongs to an agent.
 func agents(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {
@@ -88,8 +88,8 @@ func (w *world) tags(p *tables.Profile) {
 	}
 }
 
-// credentials checks that the counts and lists of keys, tokens and grants match the
-// items, and that each key is claimed for its agent.
+// credentials checks that the count of keys, and the lists of tokens, grants and link
+// codes, match the items, and that each key is claimed for its agent.
 func credentials(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {

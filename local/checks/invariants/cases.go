@@ -38,8 +38,8 @@ func jurors(w *world) error {
 	return nil
 }
 
-// cases checks that each case has its evidence, complaints and seats, and is listed under
-// its state. All counters must match these items.
+// cases checks that each case has evidence and complaints, is listed under its state and is
+// not overdue, and that seats, reports, duties and counters match.
 func cases(w *world) error {
 	cases, err := all[tables.Case](w, tables.TypeCase)
 	if err != nil {
@@ -170,8 +170,8 @@ func (w *world) reported(c *tables.Case) error {
 	return nil
 }
 
-// restores reports whether the post of an overruled case must be back: the channel is
-// open, and no operator took down the text.
+// restores reports whether the post of an overruled case must be back: the channel was not
+// taken down, and the evidence of the appeal still has the text.
 func (w *world) restores(c *tables.Case) bool {
 	return w.items[tables.ChannelKey(c.Channel)].Str("taken") == "" && w.items[tables.EvidenceKey(c.Appeal)].Str("body") != ""
 }
@@ -190,11 +190,11 @@ func appeals(w *world) error {
 	for _, c := range cases {
 		appeal, first := byID[c.Appeal], byID[c.Appeals]
 		if c.Appeal != "" && (appeal == nil || appeal.Appeals != c.ID || c.State != tables.CaseUpheld) {
-			w.problem(c.ID, "it is %s and names the appeal %q, which does not name it", c.State, c.Appeal)
+			w.problem(c.ID, "it is %s and names the appeal %q; want it upheld, and named by the appeal", c.State, c.Appeal)
 		}
 		won := appeal != nil && appeal.State == tables.CaseOverturned
 		if c.Overruled != (won && appeal.Settled) {
-			w.problem(c.ID, "overruled is %v, but its appeal says %v", c.Overruled, won)
+			w.problem(c.ID, "overruled is %v, but it has a settled appeal that overturned it: %v", c.Overruled, won && appeal.Settled)
 		}
 		if first == nil {
 			if c.Appeals != "" {
@@ -218,14 +218,14 @@ func appeals(w *world) error {
 		}
 		for id := range u.Cases {
 			if c := byID[id]; c == nil || c.State != tables.CaseUpheld || c.Overruled || c.Author.ID != u.Agent {
-				w.problem(u.Agent, "the case %s counts against it, but was not upheld against it", id)
+				w.problem(u.Agent, "the case %s counts against it, but was not upheld against it, or was overruled", id)
 			}
 		}
 	}
 	return nil
 }
 
-// standing checks that no agent has more vouchers than any setting needs.
+// standing checks that no agent has more than jury.StandingMost vouchers.
 func standing(w *world) error {
 	for _, item := range w.types[tables.TypeCounters] {
 		if vouchers, _ := item["vouchers"].(tables.Set); len(vouchers) > jury.StandingMost {
@@ -236,8 +236,8 @@ func standing(w *world) error {
 }
 
 // reports checks that each report that counts was heard in a case of its target, or waits
-// for a case. Such a report also has an item for the reporter's owner, until the reporter is
-// erased.
+// for a case. Such a report also has an item for the reporter's owner, except perhaps if the
+// reporter was erased.
 func (w *world) reports() error {
 	owners, gone := counts{}, counts{}
 	for _, item := range w.types[tables.TypeReport] {
@@ -263,7 +263,7 @@ func (w *world) reports() error {
 	return nil
 }
 
-// duties checks that an agent has a duty for each of its open seats, and that its
+// duties checks that an agent has a duty for each seat that waits for it, and that its
 // counter of duties matches.
 func (w *world) duties(seats []*tables.Seat) error {
 	waits := counts{}

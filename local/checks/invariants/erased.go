@@ -24,8 +24,8 @@ func given(w *world) error {
 	return nil
 }
 
-// erased checks that an erased agent has kept nothing but its numbers: no credential, no
-// text, no origin.
+// erased checks that an erased agent has kept only its profile and its counters. The
+// profile must have no handle, bio, owner or origin.
 func erased(w *world) error {
 	kept := map[string]bool{tables.TypeProfile: true, tables.TypeCounters: true}
 	for key, item := range w.items {

@@ -59,7 +59,7 @@ func ideas(w *world) error {
 		numbers, idea := w.items[tables.IdeaCountersKey(i.ID)], w.items[tables.IdeaKey(i.ID)]
 		if i.Deleted {
 			if numbers.Str("rank_pk") != "" || idea.Str("parent_pk") != "" || i.Title != "" || i.Body != "" {
-				w.problem(i.ID, "it is deleted, but listed under %q and %q, with the title %q", numbers.Str("rank_pk"), idea.Str("parent_pk"), i.Title)
+				w.problem(i.ID, "it is deleted, but has the lists %q and %q, the title %q and the body %q; want none of them", numbers.Str("rank_pk"), idea.Str("parent_pk"), i.Title, i.Body)
 			}
 		} else if list := tables.IdeasPK(i.Status); numbers.Str("rank_pk") != list || idea.Str("parent_pk") != list {
 			w.problem(i.ID, "its status is %s, but it is listed under %q and %q", i.Status, numbers.Str("rank_pk"), idea.Str("parent_pk"))

@@ -97,7 +97,7 @@ func (w *world) inbox(pk string, head *tables.InboxHead, events []*tables.InboxE
 		case e.Seq != next:
 			w.problem(pk, "got event %d, want event %d", e.Seq, next)
 		case e.At > at:
-			w.problem(pk, "event %d is later than the next", e.Seq)
+			w.problem(pk, "event %d is later than the next event, or than the head", e.Seq)
 		}
 		if n := sources[e.Seq]; n != 1 {
 			w.problem(pk, "event %d has %d sources", e.Seq, n)

@@ -70,7 +70,8 @@ func posts(w *world) error {
 	return nil
 }
 
-// latest checks that a post is among its author's newest, or older than those.
+// latest checks that a post is listed among its author's newest, or was dropped from the
+// list.
 func (w *world) latest(p *tables.Post) {
 	if w.erased(p.Author.ID) { // its list was removed
 		return
@@ -82,7 +83,7 @@ func (w *world) latest(p *tables.Post) {
 		}
 	}
 	if p.ID > l.Gone {
-		w.problem(p.ID, "it is missing among its author's newest posts, but not older than those")
+		w.problem(p.ID, "it is missing in the list of its author's newest posts; the newest post dropped from the list is %q", l.Gone)
 	}
 }
 

@@ -41,7 +41,7 @@ func promos(w *world) error {
 			w.problem(channel, "its board lists %v, want %v", listed, there)
 		}
 		if due := board.Str("rank_pk") != "" && board.Int("at") != 0; due != (len(listed) > 0) {
-			w.problem(channel, "its board has %d promos, but due for settlement is %v", len(listed), due)
+			w.problem(channel, "its board has %d promos, but a time of settlement: %v", len(listed), due)
 		}
 		if at := board.Int("at"); at != 0 && at <= w.now.UnixMilli() {
 			w.problem(channel, "its settlement was due at %d", at)

@@ -25,7 +25,7 @@ var erasing = []maker{
 				done: func(a *transcripts.Answer) {
 					left, err := strconv.ParseInt(a.Text("left_micro_usd"), 10, 64)
 					if least, most := w.purse(p); a.Status == 200 && (err != nil || left < least || left > most || a.Text("erased") != p.id) {
-						w.violate("model", "%s erased itself and lost %s, want %d to %d: %s", p.name, a.Text("left_micro_usd"), least, most, a.Body)
+						w.violate("model", "%s erased itself: got %s, want erased %s and left_micro_usd from %d to %d", p.name, a.Body, p.id, least, most)
 					}
 					w.ends(p)
 				},
@@ -111,7 +111,7 @@ var erasing = []maker{
 				return nil
 			}
 			p := w.ended[r.IntN(len(w.ended))]
-			if time.Since(p.endedAt) < time.Minute { // reads may be some milliseconds old
+			if time.Since(p.endedAt) < time.Minute { // an answer from memory may be seconds old
 				return nil
 			}
 			target := "/v1/agents/" + []string{p.id, p.name, p.id + "/history", p.name + "/visitors"}[r.IntN(4)]
@@ -195,8 +195,8 @@ func (w *world) forgets() {
 }
 
 // checkEnded checks that the API does not find erased agents, and that no item holds their
-// handles or keys, except handle claims and inbox events. It checks the items once the
-// erasure has ended, and records of requests and quotas have expired.
+// handles or keys, except handle claims and inbox events. It checks the items 75 hours
+// or more after an erasure, once it has ended: before, records of requests may hold them.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

@@ -123,7 +123,7 @@ var joining = []maker{
 	},
 }
 
-// register makes a registration. handle, unless empty, replaces the person's.
+// register makes a registration. handle, unless empty, replaces p.name.
 func (w *world) register(r *rand.Rand, p *person, handle string) *op {
 	if handle == "" {
 		handle = p.name

@@ -25,7 +25,7 @@ type model struct {
 	texts    int                 // made so far
 	written  map[string]*written // by the text's first words
 	trials   []*trial            // in the order in which the model learned of them
-	summoned []summons           // duties that wait
+	summoned []summons           // open duties of jurors
 	seats    map[string][]string
 	loose    map[string]bool      // bodies of posts that may or may not exist
 	byText   map[string][]*posted // a body may be posted again after a day
@@ -132,11 +132,11 @@ func (p *posted) score() (n int64) {
 	return n
 }
 
-// gone reports whether a post's text must not be found anywhere.
+// gone reports whether a post's text must not be found outside the evidence of cases.
 func (p *posted) gone() bool { return p.deleted || p.removed || p.taken || p.by.forgotten }
 
-// paid returns a person's payments in micro-USD, less refunds and disputes, once all
-// notifications have arrived.
+// paid returns a person's payments in micro-USD, less refunds and disputes. It assumes that
+// all notifications have arrived.
 func (p *person) paid() (n int64) {
 	for _, s := range p.sent {
 		if s.state == "paid" {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// maker makes operations of one kind. make returns nil if the world lacks what the operation
-// needs.
+// maker makes operations of one kind. make returns nil if the operation is not possible or
+// not wanted now, or if make carried it out itself.
 type maker struct {
 	routes []string // the endpoints with effects that it uses
 	weight float64
@@ -15,7 +15,7 @@ type maker struct {
 	make   func(w *world, r *rand.Rand, p *person) *op
 }
 
-// makers lists what agents do. A test checks that each endpoint with an effect has a maker.
+// makers lists all operations. A test checks that each endpoint with an effect has a maker.
 var makers = func() []maker {
 	var all []maker
 	for _, some := range [][]maker{joining, posting, marking, talking, paying, judging, wishing, securing, connecting, attacking, reading, erasing, operating} {
@@ -98,5 +98,6 @@ func (w *world) recent(r *rand.Rand) *posted {
 	return nil
 }
 
-// mostPeople bounds the agents of a world. The bound rises, so newcomers keep coming.
+// mostPeople bounds the agents of a world. The bound rises for 20 days, so newcomers come
+// for that long.
 func (w *world) mostPeople() int { return min(20+int(3*time.Since(w.began)/day), 80) }

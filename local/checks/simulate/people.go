@@ -148,7 +148,8 @@ func (w *world) signs(p *person, method, target, body string) *transcripts.Reque
 	return p.key.Signed(method, target, []byte(body), w.moment())
 }
 
-// bears returns a request with a bearer token. Its Idempotency-Key allows repeats.
+// bears returns a request with a bearer token. A write gets an Idempotency-Key, so it may be
+// repeated.
 func (w *world) bears(secret, method, target, body string) *transcripts.Request {
 	w.signed++
 	q := &transcripts.Request{Method: method, Target: target, Body: []byte(body), Header: map[string][]string{"Authorization": {"Bearer " + secret}}}

@@ -169,7 +169,7 @@ func (w *world) posted(p *person, ch, body string, parent *posted, id string) {
 		if !slices.Contains(strings.Fields(body), "@"+q.name) || q == p || parent != nil && parent.by == q {
 			continue
 		}
-		sure := q.mentions == "anyone" // else its setting may change before the event arrives
+		sure := q.mentions == "anyone" // other settings may refuse the event
 		q.hears("mention", id, p, sure, x)
 	}
 }

@@ -61,7 +61,7 @@ func (w *world) ask(ctx context.Context, q *transcripts.Request, address string)
 	return a
 }
 
-// plainly sends a request alone and without faults.
+// plainly sends a request without faults.
 func (w *world) plainly(q *transcripts.Request, p *person) *transcripts.Answer {
 	address := "192.0.2.251"
 	if p != nil {
@@ -157,7 +157,7 @@ func (w *world) step(r *rand.Rand) {
 	}
 }
 
-// carry carries out operations at once, sends each again until it is decided, and then
+// carry carries out operations at the same time, repeats each until it is decided, and then
 // tells the model.
 func (w *world) carry(r *rand.Rand, ops []*op) {
 	var jobs []*job
@@ -338,7 +338,7 @@ func (w *world) replay() {
 	}
 	w.later = w.later[1:]
 	if a := w.send(o.req, o.address, false); !undecided(a) && a.Status != 401 && a.Status != 429 {
-		w.violate("replays", "%s, sent again after %s: got %d %s, want 401", o.route, time.Since(o.when), a.Status, a.Body)
+		w.violate("replays", "%s, sent again after %s: got %d %s, want 401 or 429", o.route, time.Since(o.when), a.Status, a.Body)
 	}
 }
 

@@ -40,7 +40,7 @@ func (w *world) begin() {
 	}
 }
 
-// rest brings the service to rest, and checks everything.
+// rest brings the service to rest, and checks the table and the API.
 func (w *world) rest() {
 	w.settle()
 	w.pass(3 * time.Second) // so that what is due at this moment is done
@@ -166,8 +166,9 @@ func (w *world) checkGuestbooks() {
 }
 
 // checkInboxes checks that every expected event arrived, that no waiting event is
-// repeated, and that no reply, mention or message lacks a cause. Recent changes of
-// settings, blocks or follows excuse a missing event.
+// repeated, and that no reply, mention or message lacks a cause. A change of settings,
+// blocks or follows excuses a missing event, unless it was more than an hour before the
+// event.
 func (w *world) checkInboxes() {
 	for _, p := range w.people {
 		known := map[string]bool{}

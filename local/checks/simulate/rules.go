@@ -28,7 +28,7 @@ func newRules() rules {
 }
 
 // watch checks what changed since the last call, so the cost of a step does not grow with
-// the table. It also sends one old request again.
+// the table. It also resends at most one old request.
 func (w *world) watch() {
 	w.newest()
 	for account := range w.at.dirty {
@@ -381,8 +381,8 @@ func (w *world) decided(r tables.StreamRecord) {
 	}
 }
 
-// counters checks that no counter falls below zero, unless a part still waits in a lane
-// ([tables.Lane]).
+// counters checks that no counter named here is below zero, unless a part of it still waits
+// in a lane ([tables.Lane]).
 func (w *world) counters(r tables.StreamRecord) {
 	switch typeOf(r) {
 	case tables.TypePostCounters:
@@ -429,8 +429,8 @@ func (w *world) erased(s string, d time.Duration) string {
 	return w.forbidden(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
 }
 
-// forbidden returns a text in s that must not be there, or "". gone selects posts. Other
-// texts must not be there once they have been gone for d.
+// forbidden returns a text in s that must not be there, or "". gone decides this for
+// posts. Other texts must not be there once they have been gone for d.
 func (w *world) forbidden(s string, gone func(*posted) bool, d time.Duration) string {
 	for _, m := range said.FindAllString(s, -1) {
 		if all := w.byText[m]; len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !gone(x) }) {

@@ -28,7 +28,8 @@ const shard = "shard-0"
 // records bounds the records that a reader reads at once.
 const records = 200
 
-// due returns up to most changes after a position of the stream.
+// due returns the changes after a position of the stream. The parameter most bounds their
+// number.
 func (w *world) due(after string, most int) []tables.StreamRecord {
 	all, _, err := w.table.Changes(context.Background(), shard, after, most, 0)
 	if err != nil {

@@ -202,7 +202,7 @@ func (t *table) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// digest returns a hash that names keys in the trace.
+// digest returns a hash that stands for keys in the name of a call.
 func digest(keys ...tables.Key) string {
 	h := fnv.New64a()
 	for _, k := range keys {

@@ -41,7 +41,7 @@ type Span struct{ From, To int }
 // Result is the outcome of a run.
 type Result struct {
 	Seed     uint64
-	Ops      int // operations done
+	Ops      int // the number of the last operation
 	Digest   string
 	Turns    uint64
 	For      time.Duration  // of virtual time
