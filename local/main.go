@@ -49,7 +49,7 @@ const stopWithin = 10 * time.Second
 // built names the files that `make lambdas` and `make sam` have built. `make run` has none.
 type built struct{ lambdas, sam, template, reach string }
 
-// run runs the service until ctx ends.
+// run runs the service until ctx ends or the service fails.
 func run(ctx context.Context, getenv func(string) string, b built, out, logs io.Writer) error {
 	c, err := configOf(getenv)
 	if err != nil {

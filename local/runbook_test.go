@@ -191,7 +191,7 @@ func TestRunbookContradictions(t *testing.T) {
 	_, restore, _ := strings.Cut(book, "\n## Restore\n")
 	restore, _, ok := strings.Cut(restore, "\n## ")
 	if !ok || strings.Contains(restore, "cdk deploy") || strings.Contains(restore, "-c throttle") {
-		t.Errorf("section Restore (found: %t): got\n%s\nwant neither cdk deploy nor -c throttle, which the next make deploy undoes", ok, restore)
+		t.Errorf("section Restore (found: %t): got\n%s\nwant no cdk deploy, and no -c throttle: the next make deploy undoes it", ok, restore)
 	}
 	_, metrics, _ := strings.Cut(book, "\n## Metrics\n")
 	metrics, _, ok = strings.Cut(metrics, "\n## ")
@@ -209,7 +209,7 @@ func TestRunbookContradictions(t *testing.T) {
 }
 
 // CloudFormation and DynamoDB refuse to delete what is protected, so the block first ends the
-// protection. It must not touch a stack that was once created.
+// protection. It must touch only a stack whose creation failed.
 func TestRunbookDeletesOnlyFailedStacks(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	for status, want := range map[string][]string{
@@ -264,7 +264,7 @@ func TestRunbookStopsReadersAndClock(t *testing.T) {
 	}
 }
 
-// Functions cache a secret for minutes, so the new key first only decrypts. The old keys stay,
+// Functions cache a secret for minutes, so a new key at first only decrypts. The old keys stay,
 // since refresh tokens and the ids of registered clients outlive any wait.
 func TestRunbookRotatesTheSeal(t *testing.T) {
 	tool(t, "openssl")
@@ -424,8 +424,8 @@ aws() {
 	}
 }
 
-// block runs a prologue, and then the section's first block that contains the text in has. It
-// returns the output.
+// block runs a prologue, and then the section's first block with a given text. It returns the
+// output.
 func block(t *testing.T, book, heading, has, prologue string) string {
 	t.Helper()
 	bash := tool(t, "bash")

@@ -15,7 +15,7 @@ type background struct {
 	log    *slog.Logger
 	ctx    context.Context
 	cancel context.CancelFunc
-	slots  chan struct{} // one value for each run under way
+	slots  chan struct{} // holds one value for each job that has a slot
 	done   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -90,7 +90,7 @@ func (b *background) start(name string, j *job) {
 	})
 }
 
-// work runs work once a slot is free.
+// work waits for a slot, then calls its argument work.
 func (b *background) work(name string, work func(context.Context) time.Time) (again time.Time) {
 	select {
 	case b.slots <- struct{}{}:

@@ -122,8 +122,8 @@ func formerCheckpoints(dir, kind string) []string {
 var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether checkpoints belong to its feed", tables.ErrInvalid)
 
 // adopt moves the checkpoints of an earlier version from its file into the table, unless
-// the table has some. It removes the file anyway. If the checkpoints might not fit the
-// feed, readers begin at the oldest change.
+// the table has some. Unless adopt fails, it removes the file. If the checkpoints might
+// not fit the feed, readers begin at the oldest change.
 func adopt(ctx context.Context, t *openTable, file string, log *slog.Logger) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

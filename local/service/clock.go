@@ -13,8 +13,8 @@ import (
 	"agentsocial/local/service/durable"
 )
 
-// clock is the machine's clock, moved forward by /_local/clock. The offset is stored with
-// the data. Without it, stored times would be in the future.
+// clock is the machine's clock plus an offset. The offset is stored with the data. Without
+// it, stored times would be in the future.
 type clock struct {
 	ahead atomic.Int64 // ns
 	file  string       // "" in memory

@@ -28,8 +28,8 @@ func atOnce(n int, do func(i int)) {
 	done.Wait()
 }
 
-// rounds returns how often a race is repeated. DynamoDB Local is a hundred times slower
-// than the embedded table, so it gets fewer rounds except in `make both` and with -short.
+// rounds returns how often a race is repeated. Except in `make both` and with -short,
+// DynamoDB Local gets fewer: it is a hundred times slower than the embedded table.
 func (r *running) rounds() int {
 	_, embedded := r.table.(*embedded.Table)
 	switch {

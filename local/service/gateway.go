@@ -45,12 +45,12 @@ type gateway struct {
 // so without a bound the stream's readers would hardly run among thousands of requests.
 const turnsEach = 32
 
-// refusedFor delays an answer of a function with the status 503. Otherwise callers that
+// refusedFor delays a function's 503 answers, unless turns is nil. Otherwise callers that
 // retry at once would take the time that the stream's readers need to catch up.
 const refusedFor = 100 * time.Millisecond
 
-// newGateway makes a function for each group. All callers share the throttle t, except at
-// endpoints with a Rate of their own. A zero t means no throttles.
+// newGateway makes a function for each group. The endpoints share the throttle t, except
+// those with a Rate of their own. A zero t means no throttles.
 func newGateway(a *app.App, groups []func(*app.App) api.Group, from Groups, t api.Throttle) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}, head: map[string]bool{}, throttle: map[string]*rate.Limiter{}}
 	if t != (api.Throttle{}) {

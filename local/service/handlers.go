@@ -36,7 +36,7 @@ type handlers interface {
 	Mail(mailevent.Function) (host.MailHandler, error)
 }
 
-// inProcess runs the functions in this process, on the service's App.
+// inProcess runs the functions in this process, on app.
 type inProcess struct {
 	app *app.App
 
@@ -97,8 +97,8 @@ func (p inProcess) Mail(f mailevent.Function) (host.MailHandler, error) {
 	}, nil
 }
 
-// watched reports whether a test wraps or replaces the functions' table. The table may then
-// end a function, or block many at once.
+// watched reports whether c wraps or replaces the functions' table. The table may then end
+// a function, or block many at once.
 func (c Config) watched() bool { return c.Wrap != nil || c.Open != nil }
 
 func (s *Service) handlers(c Config) (_ handlers, err error) {
@@ -164,7 +164,7 @@ func (c *Cloud) ahead(d time.Duration) host.Env {
 func (c *Cloud) Close() { c.server.Close() }
 
 // Cloud starts the stand-ins for Stripe and for the AWS services other than the table,
-// at an address of this machine ("127.0.0.1:0").
+// at an address of this machine, such as "127.0.0.1:0".
 func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
 	// The stand-ins give secrets to callers without credentials: never listen on all interfaces.
 	if at, err := netip.ParseAddrPort(address); err != nil || at.Addr().IsUnspecified() {

@@ -29,7 +29,7 @@ type mailbox struct {
 	failing bool
 	sent    int // mails accepted so far
 
-	returns []host.MailHandler // told when a mail comes back
+	returns []host.MailHandler // told of bounces and complaints
 }
 
 // Mail is a sent mail.
@@ -102,8 +102,8 @@ func (b *mailbox) read(r *http.Request) (any, int) {
 	return b.sentTo(to), http.StatusOK
 }
 
-// set makes sending fail, or work again, or makes the newest mail to an address come
-// back.
+// set makes sending fail, or work again, or makes the newest mail to an address bounce or
+// draw a complaint.
 func (b *mailbox) set(r *http.Request) (any, int) {
 	var in struct {
 		Fail     *bool  `json:"fail"`
@@ -125,8 +125,8 @@ func (b *mailbox) set(r *http.Request) (any, int) {
 	return map[string]bool{"fail": b.failing}, http.StatusOK
 }
 
-// back makes the newest mail to an address come back: it sends the event that SES sends
-// through EventBridge.
+// back calls the handlers with the event that SES sends through EventBridge when a mail
+// bounces or draws a complaint. The mail is the newest to the address.
 func (b *mailbox) back(ctx context.Context, address, kind, member, recipients string) (any, int) {
 	to, err := mail.ParseAddress(address)
 	if err != nil {

@@ -87,7 +87,7 @@ func readPage(r *http.Request, v any) error {
 // advanceMost bounds one move of the clock. clockMost bounds the sum of all moves.
 const advanceMost = 10 * 365 * 24 * time.Hour
 
-// moveClock moves the service's clock forward, for rules about minutes and days.
+// moveClock moves the service's clock forward.
 func (s *Service) moveClock(r *http.Request) (any, int) {
 	var in struct {
 		AdvanceMS int64 `json:"advance_ms"`

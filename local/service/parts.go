@@ -26,7 +26,7 @@ type Parts struct {
 	Gateway   http.Handler
 	Readers   []PartReader
 	Schedules []PartSchedule
-	Returns   []host.MailHandler // told when a mail comes back
+	Returns   []host.MailHandler // told of bounces and complaints
 	Payments  *standin.StandIn   // sends notifications only when it is told to
 }
 
@@ -126,8 +126,7 @@ type Groups interface {
 	Group(declare func(*app.App) api.Group) (host.GatewayHandler, error)
 }
 
-// NewGateway returns a gateway that passes the requests for all endpoints to the functions that
-// from makes.
+// NewGateway returns a gateway for all endpoints. It gets their functions from the argument from.
 func NewGateway(a *app.App, from Groups, t api.Throttle) (http.Handler, error) {
 	return newGateway(a, functions.All(), from, t)
 }

@@ -15,8 +15,9 @@ const payPrefix = "/_local/pay"
 
 const localStage = "local"
 
-// openPayments returns c.Payments or, by default, the production client connected to the
-// stand-in. A deployed table gets no processor, so play money never reaches it.
+// openPayments returns c.Payments if it is set. Otherwise a deployed table gets no processor,
+// so play money never reaches it, and other tables get the production client connected to the
+// stand-in.
 func (s *Service) openPayments(c Config, dir string) (payments.Processor, error) {
 	if c.Payments != nil {
 		return c.Payments, nil

@@ -38,7 +38,7 @@ type pump struct {
 	mu         sync.Mutex
 	kick       chan struct{}         // closed and replaced to end waits for changes
 	idle       map[string]int64      // by reader and shard: the newest drain in which the reader found no records
-	unfinished map[string]time.Time  // by reader and shard: the time of the oldest change read but not finished
+	unfinished map[string]time.Time  // by reader and shard: all changes before this time are finished
 	caughtUp   map[string]time.Time  // by reader and shard: when the reader last had nothing to do, by the process's clock
 	since      time.Time             // lagging counts no time before this
 	readings   map[question]*reading // under way
@@ -48,8 +48,8 @@ type pump struct {
 	cancel     context.CancelFunc
 }
 
-// chunk holds the changes of a shard between two positions, if some reader's filter matches
-// them. The readers share a chunk, so nobody may modify its items.
+// chunk holds the changes of a shard between two positions, without those that no reader's
+// filter matches. The readers share a chunk, so nobody may modify its items.
 type chunk struct {
 	after, end string // positions
 	records    []tables.StreamRecord
@@ -59,7 +59,7 @@ type chunk struct {
 // chunksMost bounds the chunks of a shard that are kept for readers that are behind.
 const chunksMost = 32
 
-// from returns the changes that chunks hold after a position. ok is false if no chunk
+// from returns the part of a chunk that follows a position. ok is false if no chunk
 // contains that position.
 func from(chunks []chunk, after string) (_ chunk, ok bool) {
 	for _, c := range chunks {
@@ -327,7 +327,7 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 // than batchFor.
 const (
 	behindWidth = 4  // multiplies the limit on concurrent writes
-	largeBatch  = 10 // bounds the growth of batches, in batches of the usual size
+	largeBatch  = 10 // bounds the growth of batches, as a multiple of the usual size
 	batchFor    = 500 * time.Millisecond
 	fillMost    = 32 // bounds the reads that fill a batch
 )

@@ -136,7 +136,7 @@ func (r *running) tick() {
 	}
 }
 
-// check compares a search, page by page, with a scan of all posts.
+// check compares all pages of a search with a scan of all posts.
 func (s *searching) check() {
 	s.t.Helper()
 	q := s.words(3)
@@ -192,7 +192,7 @@ func TestSearch(t *testing.T) {
 		Settings:     generous(),
 		StreamFaults: service.StreamFaults{Seed: seed, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
 	}, func(t *testing.T, r *running) {
-		t.Parallel() // beside the test on the other table only
+		t.Parallel() // only with the other table's test
 		steps, least := 300, 20
 		e, ok := r.table.(*embedded.Table)
 		if ok {

@@ -34,7 +34,7 @@ type openTable struct {
 	where    string
 	durable  bool
 	deployed bool                        // it belongs to a deployment, whose functions run by real time
-	sweep    func(context.Context) error // removes expired items, unless the database does
+	sweep    func(context.Context) error // removes expired items and trims the feed; does nothing unless the table is embedded
 	close    func()
 
 	checkpoints tables.Checkpoints // in the table's database; nil: the feed's readers begin at its oldest change
@@ -153,7 +153,7 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 	}, nil
 }
 
-// waking wakes the table's feed after each request that may have written.
+// waking wakes the table's feed after each request except GET and HEAD.
 func (t *openTable) waking(h http.Handler) http.Handler {
 	if t.wake == nil {
 		return h

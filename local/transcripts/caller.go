@@ -219,7 +219,7 @@ func (a *Answer) Code() string {
 	return a.Text("error.code")
 }
 
-// Envelope returns what is wrong with the body of an error (spec "Errors"), or "". An error
+// Envelope returns what is wrong with an error answer (spec "Errors"), or "". An error
 // in the form of RFC 6749 has only three members. Envelope accepts every HTML page that may
 // not be cached.
 func (a *Answer) Envelope(base string) string {

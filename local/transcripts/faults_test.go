@@ -101,7 +101,7 @@ func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 // together is the number of scripts played at once. It is high, since scripts mostly wait.
 const together = 24
 
-// atOnce calls do for each of n jobs, at most together at a time.
+// atOnce calls do for n jobs, at most [together] at a time.
 func atOnce(n int, do func(i int)) {
 	var work errgroup.Group
 	work.SetLimit(together)
@@ -162,12 +162,12 @@ func someFaults(t *testing.T) {
 		}
 	}
 	if len(cells) != len(some) {
-		t.Fatalf("places of the functions to break: got %d, want %d", len(cells), len(some))
+		t.Fatalf("places to break: got %d, want %d", len(cells), len(some))
 	}
 	atOnce(len(cells), func(i int) { cells[i].try(places, []reach{{script: filepath.Join(scripts, "guestbook.txtar")}}) })
 	for _, c := range cells {
 		if c.wrong != "" || c.short != nil {
-			t.Errorf("%s, %s: got an early end for a known reason: %t, want none; problem: %s", c.Place, c.Kind, c.short != nil, c.wrong)
+			t.Errorf("%s, %s: got early end for a known reason: %t, want false; problem: %s", c.Place, c.Kind, c.short != nil, c.wrong)
 		}
 	}
 }

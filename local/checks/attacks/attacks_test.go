@@ -80,7 +80,7 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-func TestTestsNamedInOAuthExist(t *testing.T) {
+func TestNamedTestsOfOAuthExist(t *testing.T) {
 	source, err := os.ReadFile("../../../functions/oauth/oauth.go")
 	if err != nil {
 		t.Fatal(err)

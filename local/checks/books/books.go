@@ -17,8 +17,8 @@ import (
 // Report is the result of an audit. Amounts are micro-USD.
 type Report struct {
 	Movements int
-	Uncounted int                                 // movements not yet summed by the stream
-	Unlisted  int                                 // balances missing from the index
+	Uncounted int                                 // movements missing from the sums by day
+	Unlisted  int                                 // balances that tables.Balances does not find
 	Balances  map[tables.Account]int64            // of all accounts
 	Days      map[tables.Account]map[string]int64 // for revenue and the processor: the stored sums by day
 	Problems  []Problem
@@ -28,7 +28,7 @@ type Report struct {
 type Problem struct {
 	Where string // an account, a movement, a promo or a key
 	What  string
-	off   int64 // by how much a sum is wrong; 0 if the problem is not a sum
+	off   int64 // by how much a sum is wrong; 0 if no sum is wrong
 }
 
 func (p Problem) String() string { return p.Where + ": " + p.What }
@@ -148,8 +148,8 @@ func (a *audit) movement(item tables.Item) error {
 	return nil
 }
 
-// promo notes what a promo's escrow must hold: the rest of its budget, or nothing once
-// it ended.
+// promo checks a promo's amounts, and notes what its escrow must hold: the rest of its
+// budget, or nothing if it ended and returned the rest.
 func (a *audit) promo(item tables.Item) error {
 	var p tables.Promo
 	if err := tables.Unmarshal(item, &p); err != nil {
@@ -171,7 +171,7 @@ func (a *audit) promo(item tables.Item) error {
 	return nil
 }
 
-// judge compares the stored balances and sums with the movements, and escrow with the promos.
+// judge makes the checks that need the whole table.
 func (a *audit) judge() {
 	accounts := maps.Clone(a.moved)
 	maps.Copy(accounts, a.running)
@@ -212,8 +212,8 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// If [Settled] finds problems, it reads the table again, up to passes times in all. An error
-// is still there, but a movement in progress has ended.
+// If [Settled] finds problems, it reads the table again, up to passes times in all. A
+// movement in progress has ended by then, but a real error remains.
 const (
 	passes = 3
 	apart  = time.Second

@@ -178,8 +178,8 @@ func conformance(node, version string) func(context.Context, *running) []result 
 	}
 }
 
-// failures returns the checks that failed, except the inapplicable ones. The program's
-// exit status counts the inapplicable ones, too.
+// failures returns the checks that failed or warned, except the inapplicable ones. If a
+// check passed, it ignores err: the program's exit status counts inapplicable checks, too.
 func failures(out string, err error) string {
 	checks := check.FindAllStringSubmatch(out, -1)
 	var failed []string

@@ -56,7 +56,7 @@ func (g *goClient) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// asks compares the client's first requests with want.
+// asks checks that the noted requests begin with want.
 func (g *goClient) asks(want ...string) error {
 	if len(g.asked) < len(want) || !slices.Equal(g.asked[:len(want)], want) {
 		return fmt.Errorf("got requests %q, want %q", g.asked, want)

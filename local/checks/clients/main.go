@@ -1,6 +1,6 @@
 // Command clients runs third-party MCP and OAuth clients against a service in memory, and
 // prints what each could do: `make test-clients`. Most clients connect with a token, or by
-// OAuth from the address alone.
+// OAuth with only the service's address.
 //
 // It also generates clients from the OpenAPI document. Each must be generated without a
 // warning, and compile. A program that uses the client must post, read, and get an error's code.

@@ -276,7 +276,7 @@ func (a *answer) names(body []byte) error {
 	return nil
 }
 
-// next checks that the calls and tools that an answer suggests exist.
+// next checks that each call that an answer suggests exists, and that its tool is right.
 func (c *Contract) next(v any) error {
 	members, _ := v.(map[string]any)
 	list, _ := members["next"].([]any)

@@ -135,7 +135,7 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	return tables.ErrUnknownOutcome
 }
 
-// meets reports whether a commit meets the fault, and whether the commit is a retry.
+// meets reports whether a commit meets the fault, and whether it met the fault before.
 func (t *Table) meets(tx tables.Tx) (meets, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,7 @@
 // Command fuzz lets schemathesis call every endpoint of a service in memory with valid
 // and invalid input, and checks each answer against the OpenAPI document: `make
 // contract`. Its calls are the same every time. FUZZ_SECONDS=600 makes it run for ten
-// minutes instead, with calls that depend on FUZZ_SEED.
+// minutes, with calls that depend on FUZZ_SEED.
 package main
 
 import (

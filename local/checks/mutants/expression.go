@@ -160,8 +160,8 @@ func (e *expressions) small(x ast.Expr) bool {
 	return ok && (n == 0 || n == 1)
 }
 
-// failure reports whether a return statement may return an error. If so, it visits the
-// results, except constants: callers ignore results that come with an error.
+// failure reports whether a return statement may return an error after other results. If
+// so, it visits the results, except constants: callers ignore results that come with an error.
 func (e *expressions) failure(r *ast.ReturnStmt) bool {
 	if len(r.Results) < 2 {
 		return false
@@ -503,7 +503,7 @@ func (e *expressions) text(n ast.Node) string {
 	return oneLine(e.source[e.file][e.set.Position(n.Pos()).Offset:e.set.Position(n.End()).Offset])
 }
 
-// context returns the source around a constant: in a name, "1" alone says little.
+// context returns the source around a constant. In a mutant's name, "1" alone says little.
 func (e *expressions) context(kind Kind, n ast.Node) string {
 	within := e.parent[n]
 	if kind != Number && kind != Duration {

@@ -3,8 +3,8 @@
 // durations and orders.
 //
 // All mutants are built into the tests at once; an environment variable enables one. A
-// first run without mutants must pass. It records which tests reach which mutants. Then each
-// mutant runs the tests that reach it, until one fails. Results stay valid until a package's
+// first run without mutants must pass. It records which tests reach which mutants. Then, for
+// each mutant, the tests that reach it run until one fails. Results stay valid until a package's
 // tests or the tested code change.
 //
 // Tools such as gremlins run only the tests of a mutant's package, but most rules here are
@@ -236,7 +236,7 @@ func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 		return slices.ContainsFunc(f.Units, func(k Unit) bool { return u.Pkg == k.Pkg && u.Above == k.Above && u.Test == k.Test })
 	})
 	if len(all) > 0 {
-		fmt.Fprintf(out, "running all tests without any mutant\n")
+		fmt.Fprintf(out, "running the tests without any mutant, except those known from an earlier run\n")
 	}
 	err = atOnce(s.jobs, len(all), func(i int) error {
 		if err := s.meet(ctx, &all[i]); err != nil {

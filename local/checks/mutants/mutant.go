@@ -18,8 +18,8 @@ import (
 type Kind string
 
 // Kinds of mutants of writes. A Condition is a call that makes a condition, such as
-// tables.Equal. An Item is put or deleted under a condition. An Attribute is changed, and a
-// condition in the same file uses it.
+// tables.Equal. An Item is put or deleted under a condition. An Attribute is the change of an
+// attribute that a condition in the same file uses.
 const (
 	Condition Kind = "condition"
 	Item      Kind = "item"

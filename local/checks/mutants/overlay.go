@@ -139,8 +139,8 @@ func Milliseconds[T ~int64](n int, seconds T) T {
 }
 `
 
-// hook is added to package tables. It replaces a removed condition or write with a valid
-// one that does nothing, since a write may have no other condition.
+// hook is added to package tables. It replaces a removed condition or write, which may be
+// the only one, with a valid one that does nothing.
 const hook = `package tables
 
 import mutant "{leaf}"

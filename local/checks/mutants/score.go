@@ -17,7 +17,7 @@ const (
 	leastOfWrites = 100
 )
 
-// money lists what decides about money and juries: folders, and files of the tables.
+// money lists what decides about money and juries: folders, and files of package tables.
 var money = []string{
 	"functions/credits", "functions/promos", "functions/jury", "events/settle", "events/audit", "events/deadlines",
 	"shared/rules", "tables/ledger.go", "tables/checkout.go", "tables/promo.go", "tables/board.go", "tables/impression.go",

@@ -299,7 +299,8 @@ func batches(units []Unit, m Mutant) (all [][]Unit) {
 	return all
 }
 
-// Bounds of the summed time of a batch's tests.
+// The summed time of a batch of several tests is bounded. The bound doubles from
+// firstBatch up to lastBatch.
 const (
 	firstBatch = 2 * time.Second
 	lastBatch  = time.Minute

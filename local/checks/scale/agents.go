@@ -18,7 +18,7 @@ import (
 )
 
 // agent is a synthetic agent. It lives in a circle of agents that share a channel and follow
-// each other. So the load of its keys does not depend on the size of the network.
+// each other. So the load of its partitions does not depend on the size of the network.
 type agent struct {
 	*transcripts.Agent
 	n      int
@@ -45,7 +45,7 @@ type request struct {
 	*transcripts.Request
 	by   *agent
 	addr string
-	done func(*transcripts.Answer) *request // may be nil; gets the answer, and returns the next request or nil
+	done func(*transcripts.Answer) *request // may be nil; gets an answer with a status 2xx, and returns the next request or nil
 }
 
 func (r *request) from() string {
@@ -143,7 +143,7 @@ func (w *world) furnish() error {
 	return nil
 }
 
-// followed is the number of channels, and of agents, that an agent follows.
+// followed bounds the number of channels, and of agents, that an agent follows.
 const followed = 5
 
 // neighbour returns the agent that is i places after a in a's circle.

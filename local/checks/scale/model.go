@@ -125,7 +125,7 @@ func (m *model) load(at spot) *load {
 	return l
 }
 
-// get reads one item. It returns errThrottled if the item's range is full.
+// get reads one item. It returns errThrottled if admits refuses the read.
 func (m *model) get(ctx context.Context, c tables.Consistency, key tables.Key, now time.Time) (tables.Item, error) {
 	d := demand{spot{"", key.PK}, key.SK, reads, 0}
 	if !m.admits(now, d) {
@@ -169,7 +169,7 @@ func (m *model) query(ctx context.Context, q tables.Query, now time.Time) (table
 }
 
 // commit makes a transaction, or a single write. The items of a transaction are locked until
-// done.
+// the time done.
 func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) error {
 	if m.free {
 		return m.below.Commit(ctx, tx)

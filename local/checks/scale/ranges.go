@@ -51,7 +51,7 @@ type keyRange struct {
 	used   [2]float64
 	peak   [2]float64 // in the busiest second
 
-	hotSince, hotLast time.Time // first and last refusal since the last pause of more than coolAfter
+	hotSince, hotLast time.Time // first and newest refusal; the first is set again after coolAfter without refusals
 	recent            []place   // the newest places asked for since hotSince, up to samples
 	next              int
 }

@@ -21,7 +21,7 @@ import (
 const (
 	pollEach   = 250 * time.Millisecond // how often Lambda polls each shard
 	busyPause  = time.Second            // after a batch found no free execution
-	retryPause = 100 * time.Millisecond // doubled at each failure of a batch, the first included
+	retryPause = 100 * time.Millisecond // doubled at each failed try of a record, the first included
 	retryMost  = 10 * time.Second
 	drainMost  = 10 * time.Minute // bounds the readers' time after the last request
 )

@@ -21,7 +21,7 @@ type results struct {
 
 type outcomes struct {
 	Sent      int
-	Answers   map[string]int // refusals by a function: by code, or status
+	Answers   map[string]int // a function's refusals, by code or status
 	OK        int
 	Gateway   int // refused by the gateway's throttle
 	Lambda    int // refused by Lambda
@@ -80,7 +80,7 @@ type Result struct {
 	Calls    counts
 	Pool     pool
 	Splits   map[string]int     // split ranges, by index
-	Ranges   map[string]float64 // by index: the part of its limit that the busiest range took in a second
+	Ranges   map[string]float64 // by index: the most of its limit that a range took in a second
 	USD      float64            // cost of the slice
 	Failed   error
 }
@@ -188,7 +188,7 @@ func (r *Result) Print(out io.Writer) {
 	fmt.Fprintf(out, "\n== %s: %s\n", s.Name, s.Doc)
 	slice := "the whole load"
 	if s.Slice > 1 {
-		slice = fmt.Sprintf("one in %d of its agents and of the table's ranges; keys that all share count %[1]d times", s.Slice)
+		slice = fmt.Sprintf("one in %d of its agents and of the table's ranges; keys shared by all count %[1]d times", s.Slice)
 	}
 	fmt.Fprintf(out, "simulated: %v of %s, played by %d agents in circles of %d; %d ranges (and shards of the stream) to begin with\n",
 		s.For, slice, s.Agents, s.Circle, s.Ranges)
@@ -267,7 +267,7 @@ func sortedKeys[V any](m map[string]V) []string {
 func PrintGrowing(out io.Writer) {
 	fmt.Fprintf(out, "\n== keys that all agents share, and the size of the network at which each is full, at %d times the mean load\n", bench.Peak)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "family\tread units\twrite units of an agent and day\tfull at, agents\t")
+	fmt.Fprintln(t, "family\tunits per agent and day: read\twrite\tfull at, agents\t")
 	for _, g := range Growing {
 		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.0f million\t%s\n", g.Family, g.Units[reads], g.Units[writes], g.Full(AWS, bench.Peak)/1e6, g.Why)
 	}

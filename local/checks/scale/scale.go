@@ -12,9 +12,9 @@
 //     DDB/warm-throughput-scenarios.html). An index that is full refuses writes of the
 //     table (DDB/gsi-throttling.html).
 //   - A range that has refused calls for five minutes is split in the middle of its load,
-//     unless all the load is on one item. AWS only says that
-//     it takes minutes (aws.amazon.com/blogs/database, "Scaling DynamoDB: How partitions,
-//     hot keys, and split for heat impact performance", parts 2 and 3).
+//     unless all the load is on one item. AWS only says that it takes minutes
+//     (aws.amazon.com/blogs/database, "Scaling DynamoDB: How partitions, hot keys, and
+//     split for heat impact performance", parts 2 and 3).
 //   - A transaction costs double. A write is refused while a transaction with the same
 //     item is under way (DDB/transaction-apis.html, "Transaction conflict handling").
 //   - A batched read is refused only if all of its keys are. Otherwise the answer names the
@@ -46,7 +46,7 @@
 //     LAMBDA/scaling-behavior.html).
 //   - Storage, egress and logs in the cost.
 //   - Separate memory: here all processes share what [app.App] points to, except the
-//     [retry.Table], which bounds retries.
+//     [retry.Table], which bounds retries, and a function's memory of public reads.
 //   - Followers beyond the simulated agents: a slice's lists of followers are short.
 //
 // # Slices

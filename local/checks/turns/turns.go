@@ -24,7 +24,7 @@ type Job struct {
 	done  bool
 }
 
-// Call returns the number of the job's next call of something.
+// Call counts the job's call of something, and returns its number, from 1.
 func (j *Job) Call(what string) uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -36,7 +36,7 @@ func (j *Job) Call(what string) uint64 {
 // it begins and in [Turns.Wait]. When all wait, the seed decides which goroutine goes on.
 type Turns struct {
 	// Alive, unless nil, is called before a goroutine begins others. In a dead process it
-	// must not return: the job already runs in a new process, which numbers the goroutines.
+	// must not return: its goroutines would take numbers from those of the job's new process.
 	Alive func(context.Context)
 
 	dice Dice
@@ -117,9 +117,10 @@ func (t *Turns) Pass(until time.Time) {
 	t.run(until, func() bool { return time.Now().Before(until) })
 }
 
-// run gives turns until more returns false. It calls more only while no goroutine waits for
-// a turn. Time passes only then. If until is not zero, run also calls more at that time.
-func (t *Turns) run(until time.Time, more func() bool) {
+// run gives turns until unfinished returns false. It calls unfinished only while no goroutine
+// waits for a turn. Time passes only then. If until is not zero, run also calls unfinished at
+// that time.
+func (t *Turns) run(until time.Time, unfinished func() bool) {
 	var end <-chan time.Time
 	if !until.IsZero() {
 		timer := time.NewTimer(time.Until(until))
@@ -135,7 +136,7 @@ func (t *Turns) run(until time.Time, more func() bool) {
 			close(w.came)
 			continue
 		}
-		if !more() {
+		if !unfinished() {
 			return
 		}
 		select {

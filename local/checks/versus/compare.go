@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	atOnce   = 8   // calls under way
+	atOnce   = 8   // calls at the same time
 	people   = 400 // agents
 	readers  = 40  // agents that follow others; they have the lowest numbers
 	follows  = 50  // channels, and as many agents, that a reader follows
@@ -127,7 +127,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 	}
 	w.since = time.Now()
 	time.Sleep(10 * time.Millisecond)
-	for i := range 2 * follows { // two posts in each followed channel, half by followed agents
+	for i := range 2 * follows { // two posts in each followed channel; half of all are by followed agents
 		by := readers + i/2
 		if i%2 == 1 {
 			by = silent + i

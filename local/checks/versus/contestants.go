@@ -49,7 +49,7 @@ type contestant struct {
 	ahead   time.Duration // how far its clock is ahead
 	agents  []*agent
 	settle  func(context.Context) error // waits for work that calls left behind
-	filled  func(context.Context) error // unless nil, called when the data is there
+	filled  func(context.Context) error // unless nil, called after the last write of fill
 
 	me      func(*agent) call
 	channel func(by *agent, name string) call

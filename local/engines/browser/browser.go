@@ -75,7 +75,7 @@ func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	return v
 }
 
-// Arrives waits until meant accepts the browser's address, and returns the address.
+// Arrives waits until the func meant accepts the browser's address, and returns the address.
 func Arrives(tab context.Context, meant func(place string) bool) (place string, err error) {
 	for {
 		place, err = chromedp.Run(tab, chromedp.Location())

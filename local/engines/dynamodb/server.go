@@ -4,7 +4,7 @@
 // It listens on all of the machine's addresses and checks no credentials; neither can be
 // changed. It differs from DynamoDB:
 //
-//   - TTL deletes items only now and then. The stream calls the deletion
+//   - TTL deletes items only now and then. The stream's event name for such a deletion is
 //     UNKNOWN_TO_SDK_VERSION.
 //   - Transactions never conflict, and nothing is throttled.
 //   - Times in the stream are cut to the minute.

@@ -55,7 +55,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 		return dynamo.Config{
 			Table: "kept", Endpoint: s.Endpoint, Region: dynamodb.Region,
 			Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
-			Timeout:     time.Minute, // the first answers are slow beside other tests
+			Timeout:     time.Minute, // under load, the first answers are slow
 		}
 	}
 	item := tables.Item{"pk": "a", "sk": "b", "n": int64(1)}
@@ -88,7 +88,7 @@ func TestServerEndsWithItsContext(t *testing.T) {
 func TestServerDiesWithItsParent(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self"); err != nil {
-		t.Skip("only Linux kills the children of a killed process")
+		t.Skip("the server dies with its parent only on Linux")
 	}
 	start(t, t.Context(), dynamodb.Options{}).Stop()
 
@@ -147,7 +147,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 // Here Maven is a slow script that counts its runs.
-func TestFetchAtOnce(t *testing.T) {
+func TestFetchOnce(t *testing.T) {
 	home, bin := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
 	t.Setenv("HOME", home)
@@ -182,7 +182,7 @@ func TestFetchAtOnce(t *testing.T) {
 	}
 }
 
-func TestVersionIsThePoms(t *testing.T) {
+func TestVersionIsInPom(t *testing.T) {
 	pom, err := os.ReadFile("pom.xml")
 	if err != nil {
 		t.Fatal(err)

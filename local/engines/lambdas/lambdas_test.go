@@ -29,7 +29,7 @@ func (o *outbox) Send(_ context.Context, m mail.Message) error {
 	return o.err
 }
 
-// cloud returns the environment of a function that calls a new stand-in.
+// cloud serves c, and returns the environment of functions that use it.
 func cloud(t *testing.T, c Cloud) host.Env {
 	c.Stripe = http.NotFoundHandler()
 	s := httptest.NewServer(c.Handler())

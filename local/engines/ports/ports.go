@@ -8,8 +8,8 @@ import (
 )
 
 // Free returns a TCP port on which nothing listens. A server takes seconds to listen, so Free
-// reserves the port until release. The reservation is the UDP port of the same number, and
-// holds between processes.
+// reserves the port until release, against calls of Free in any process. The reservation is
+// the UDP port of the same number.
 func Free() (port int, release func() error, err error) {
 	for range 20 {
 		l, err := net.Listen("tcp", ":0")

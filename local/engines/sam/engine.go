@@ -35,8 +35,8 @@ type Engine struct {
 // Inside is this machine's name within a container.
 const Inside = "host.docker.internal"
 
-// loopback is where an engine in a virtual machine or a network namespace forwards
-// host-gateway.
+// loopback is the address to which an engine in a virtual machine or a network namespace
+// forwards host-gateway.
 const loopback = "127.0.0.1"
 
 // FindEngine returns the container engine, with the address at which its containers reach

@@ -30,7 +30,7 @@ func badRequest(code, param, format string, args ...any) *problem {
 // bodyMost bounds a call's body, in bytes.
 const bodyMost = 1 << 20
 
-// api declares the calls. A handler holds s.mu.
+// api declares the calls. Handlers are called with s.mu held.
 func (s *StandIn) api() {
 	call := func(route string, h func(*http.Request, url.Values) (any, *problem)) {
 		s.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {

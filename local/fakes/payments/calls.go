@@ -23,7 +23,8 @@ var (
 	submitTypes   = []string{"auto", "book", "donate", "pay", "subscribe"}
 )
 
-// createSession opens a checkout. It accepts only the parameters that the service sends.
+// createSession opens a checkout. It accepts only the parameters that the service sends, and
+// expires_at.
 func (s *StandIn) createSession(_ *http.Request, params url.Values) (any, *problem) {
 	const item = "line_items[0]"
 	p := only(params, "mode", "submit_type", "client_reference_id", "metadata[*]", "success_url", "cancel_url", "expires_at",

@@ -21,7 +21,7 @@ type event struct {
 	Type      string `json:"type"`
 	Body      []byte `json:"body"`
 	Attempts  int    `json:"attempts"`
-	Status    int    `json:"status"` // of the last answer; 0: none
+	Status    int    `json:"status"` // of the last attempt; 0: no answer
 	Delivered bool   `json:"delivered"`
 	GaveUp    bool   `json:"gave_up"`
 	next      time.Time
@@ -66,7 +66,7 @@ func (s *StandIn) stir() {
 	}
 }
 
-// look is the pause between two looks for due notifications.
+// look is the period of checking for due notifications.
 const look = 100 * time.Millisecond
 
 func (s *StandIn) send() {

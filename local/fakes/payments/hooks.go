@@ -41,7 +41,7 @@ func (s *StandIn) Hook(r *http.Request) (any, int) {
 	return v, http.StatusOK
 }
 
-// Carry carries out an order and returns the changed object.
+// Carry carries out an order and returns its result.
 func (s *StandIn) Carry(o Order) (any, error) {
 	if o.Do == "deliver" {
 		return s.again(o.Event)

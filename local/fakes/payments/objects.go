@@ -104,8 +104,8 @@ type moved struct {
 	Type     string `json:"type"`
 }
 
-// intentOf returns the completed checkout with a payment intent, or nil. The caller holds
-// s.mu.
+// intentOf returns the completed checkout whose payment intent has this ID, or nil. The
+// caller holds s.mu.
 func (s *StandIn) intentOf(id string) *checkout {
 	for _, c := range s.kept.Checkouts {
 		if c.Intent.ID == id && c.Session.PaymentIntent != nil {

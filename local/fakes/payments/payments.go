@@ -26,7 +26,7 @@ type Config struct {
 	Rand    io.Reader
 	Log     *slog.Logger
 	Client  *http.Client // sends notifications; nil: a client that waits 15 s for an answer
-	ByHand  bool         // sends nothing; use [StandIn.Take]
+	ByHand  bool         // sends nothing unless ordered to; use [StandIn.Take]
 }
 
 // StandIn is a running stand-in. It is safe for concurrent use.

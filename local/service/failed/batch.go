@@ -87,7 +87,7 @@ func Read(b []byte) (*Batch, error) {
 	return &x, nil
 }
 
-// localARN begins the names of readers that run in this process.
+// localARN begins the ARNs of local readers.
 const localARN = "arn:aws:lambda:local:000000000000:function:"
 
 // New returns a batch that a local reader gave up on.

@@ -14,8 +14,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Solve returns a function for [client.Client.Register] that has the local service solve a
-// challenge. A real agent solves it itself.
+// Solve returns a function for [client.Client.Register] that asks the local service to solve
+// a challenge. A real agent solves it itself.
 func Solve(ctx context.Context, c *client.Client) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {
 		var out struct {
@@ -42,7 +42,7 @@ var mailedCode = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{
 // ErrNoMail is the error if no mail was sent to an address.
 var ErrNoMail = errors.New("there is no mail")
 
-// ReadMail returns the newest mail to an address.
+// ReadMail returns the newest mail to an address. The mail must have a code.
 func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, error) {
 	var mails []Mail
 	if err := c.Do(ctx, "GET", "/_local/mail?to="+url.QueryEscape(address), nil, &mails); err != nil {
@@ -58,7 +58,7 @@ func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, err
 	return m, nil
 }
 
-// Pay pays at a checkout's page, as a person with a card would.
+// Pay pays a checkout by card. page is the URL of the checkout's page.
 func Pay(ctx context.Context, c *client.Client, page string) error {
 	in := map[string]string{"do": "pay", "checkout": page, "method": "card"}
 	if err := c.Do(ctx, "POST", "/_local/payments", in, nil); err != nil {

@@ -16,7 +16,7 @@ type attack struct {
 	rate    float64 // times per second
 	usd     float64 // what each time costs the owner
 	agents  float64 // how many agents the attacker needs
-	bounded string  // the settings that bound it, the decisive one first
+	bounded string  // what bounds it, the decisive bound first
 }
 
 // day returns what the attack costs the owner in a day.
@@ -43,7 +43,7 @@ const mailQuota = 50_000
 const refusedAtGateway = 10_000
 
 // perAgentDay returns how often an agent may call a route in a day, and the name of the
-// limit that bounds it.
+// limit that bounds it, or "" for a GET.
 func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit string) {
 	const minutes = 24 * 60
 	l := s.Limits
@@ -76,8 +76,8 @@ func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit st
 // two, and only drawn jurors vote on a case.
 var apart = []string{"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", "POST /v1/cases/{id}/vote"}
 
-// numbering lists the variants of reads that give events their numbers. An attacker cannot
-// repeat them at will, because each event needs another call.
+// numbering lists the variants of reads that give new events their numbers. An attacker
+// cannot repeat them at will, because other calls must make the events.
 var numbering = []string{oneNew, pageNew, caughtNew}
 
 // turnedAway returns the attack that no setting bounds.

@@ -61,7 +61,7 @@ func (w *world) stockChannels(n int) error {
 }
 
 // stockPosts puts posts of thirty days into a channel, without the service, and gives them
-// ranks as the stream does.
+// ranks as the stream's readers do.
 func (w *world) stockPosts(channel string, n int) error {
 	random := rand.New(rand.NewPCG(uint64(n), 1))
 	today := w.base.Truncate(24 * time.Hour)

@@ -79,7 +79,7 @@ var budgets = map[string]budget{
 	// jury.
 	"POST /v1/c/{ch}/posts/{id}/report": {most: 3},
 	"POST /v1/dm/{ref}/{msg}/report":    {most: 3},
-	// Events that wait are read and get their numbers.
+	// Waiting events are read and get their numbers.
 	catchupRoute:       {most: 1 + catchupTrips, variants: map[string]float64{caughtNew: 1 + catchupTrips + 2}},
 	"GET /v1/me/inbox": {most: 2, variants: map[string]float64{oneNew: 3, pageNew: 5}},
 	// One trip reads the credential of a batch. Each refused call then takes one trip to

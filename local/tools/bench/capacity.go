@@ -2,7 +2,7 @@ package bench
 
 import "math"
 
-// What the table costs with provisioned capacity (setting capacity).
+// Assumptions about provisioned capacity (setting capacity).
 const (
 	// target is the setting capacityTarget in cdk.json. shrinks is the share of the
 	// target that is used on average, because capacity shrinks later than the load.

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// What the setting copyTo makes. A test in infra compares the numbers with infra/copies.go.
+// What the setting copyTo makes. A test in infra checks these numbers on the page.
 const (
 	backupDays       = 2 // days that a backup stays beside the table
 	copyDays         = 7

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// credentials returns the scenarios of keys, tokens and link codes. Where their number
-// affects the cost, there are as many as an agent may have.
+// credentials returns the scenarios of keys, tokens and link codes. An agent that lists
+// keys or tokens has as many as it may have.
 func credentials(w *world) ([]scenario, error) {
 	owners, err := w.recruits(3)
 	if err != nil {

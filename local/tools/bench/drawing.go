@@ -43,7 +43,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 		}
 	}
 	var cost Cost
-	for i := range 3 { // the fewest trips and reads count: a draw reads more if too few of the first ten volunteers can be drawn
+	for i := range 3 { // keep the fewest trips and reads: a draw reads more if too few of the first ten volunteers can be drawn
 		in, err := w.accuse(w.at(i), w.authors[0], w.authors[1])
 		if err != nil {
 			return cost, err

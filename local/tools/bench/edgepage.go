@@ -10,8 +10,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// readable lists the public answers that the page prices with an edge, because many
-// readers without a credential ask for them.
+// readable lists the public answers whose costs with an edge are on the page. Many readers
+// without a credential ask for them.
 var readable = [][2]string{
 	{"GET /v1/c/{ch}", "page of 50"},
 	{"GET /v1/c/{ch}/posts/{id}", "thread of 20 replies"},

@@ -70,7 +70,7 @@ func feeding(w *world) ([]scenario, error) {
 		return w.call(w.base, heard), w.tell(heard.by, 1, w.base)
 	}})
 	behind := request{route: catchupRoute, by: people[4], query: fmt.Sprintf("since=%d", w.base.Add(-eventsBehind*time.Minute).UnixMilli())}
-	// The events of earlier changes reach the inboxes first.
+	// Earlier changes must reach the inboxes before stockInbox numbers its events.
 	if err := errors.Join(w.drain(context.Background()), w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func granting(w *world) ([]scenario, error) {
 		return nil, err
 	}
 	byToken := request{route: mint.route, headers: bearer(minter.Token)}
-	if err := w.ask(w.at(-1), byToken, 201, nil); err != nil { // the first use of a day is noted
+	if err := w.ask(w.at(-1), byToken, 201, nil); err != nil { // so that no scenario has the first use of the token
 		return nil, err
 	}
 	steady, err := given(-1)
@@ -97,7 +97,7 @@ func granting(w *world) ([]scenario, error) {
 			}
 			steady = first
 			r := request{route: me, headers: bearer(first.Access)}
-			if err := w.ask(w.at(i), r, 200, nil); err != nil { // the first use of a day is noted
+			if err := w.ask(w.at(i), r, 200, nil); err != nil { // so that the call is not the first use of the token
 				return call{}, err
 			}
 			return w.call(w.at(i), r), nil

@@ -164,7 +164,7 @@ func (w *world) tell(of *agent, n int, at time.Time) error {
 	return w.stock(writes)
 }
 
-// documents returns the scenarios of the service's documentation.
+// documents returns the scenarios of documents and of HTML pages.
 func documents(w *world) ([]scenario, error) {
 	doc, page := request{route: "GET /openapi.json"}, request{route: "GET /docs/{topic}", path: "/docs/errors"}
 	html := func(r request) request {

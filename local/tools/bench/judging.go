@@ -152,7 +152,7 @@ func able(a *agent, at time.Time) []tables.Write {
 	}
 }
 
-// vouched gives an agent standing, as an operator's vote does.
+// vouched returns the write that gives an agent standing, as an operator's vote does.
 func vouched(agent string) tables.Write {
 	return tables.Change(tables.CountersKey(agent), tables.AddToSet("vouchers", jury.ByOperator))
 }

@@ -21,8 +21,8 @@ func Habits() []Habit {
 // Peak is the load of the busiest second as a multiple of the mean.
 const Peak = peak
 
-// Load holds what a run uses of the services that AWS bills by use, except storage, logs
-// and transfer.
+// Load holds the amounts used of services that AWS bills by use, except storage, logs and
+// transfer.
 type Load struct {
 	ReadUnits, WriteUnits float64
 	Requests              int     // at the gateway

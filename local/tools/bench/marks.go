@@ -30,12 +30,12 @@ func reacting(by *agent, post, emoji string, on bool) request {
 }
 
 func marks(w *world) ([]scenario, error) {
-	people, err := w.recruits(15) // two for each scenario that again makes, and one who answers
+	people, err := w.recruits(15) // two for each of the first seven scenarios, and one who answers
 	if err != nil {
 		return nil, err
 	}
-	// again returns a scenario whose call makes the request `last`. To prepare a call, it
-	// makes a post and sends the requests in `before`.
+	// The func again returns a scenario. Before each call, one agent posts, and another makes
+	// the requests `before`. The call itself is the request `last`.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]
@@ -71,7 +71,7 @@ func marks(w *world) ([]scenario, error) {
 	}
 	const helpful = "POST /v1/c/{ch}/posts/{id}/helpful"
 	return append(list, scenario{route: helpful, next: func(i int) (call, error) {
-		asker, err := w.register(w.at(i).Add(-25 * time.Hour)) // a new asker for each call, since an agent has ten marks a day
+		asker, err := w.register(w.at(i).Add(-25 * time.Hour)) // a new asker for each call, since an agent may mark only ten replies a day
 		if err != nil {
 			return call{}, err
 		}
@@ -88,8 +88,8 @@ func (w *world) answered(at time.Time, asker, by *agent, n int) (reply string, e
 	return w.post(at, by, writeTo, body(n, usual-1), question)
 }
 
-// markShares measures what the stream's readers do with marks: one alone, and ten on the
-// same post.
+// markShares measures what marks cost the stream's readers: one mark alone, and ten on one
+// post.
 func (w *world) markShares(ctx context.Context, at time.Time) ([]StreamShare, error) {
 	people, err := w.recruits(11)
 	if err != nil {

@@ -47,7 +47,7 @@ func messages(w *world) ([]scenario, error) {
 		from, to := people[n], people[n+1]
 		n += 2
 		return scenario{route: route, variant: variant, status: 201, next: func(i int) (call, error) {
-			if i == 0 { // afterwards the conversation exists, and the process knows the handle
+			if i == 0 { // makes the conversation, and lets the process look up a handle
 				if err := w.ask(w.at(i).Add(-tick), sending(from, ref(to), body(i, usual)), 201, nil); err != nil {
 					return call{}, err
 				}

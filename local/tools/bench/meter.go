@@ -12,7 +12,7 @@ type meter struct {
 	slog.Handler
 	mu   sync.Mutex
 	last Cost
-	tool bool // the last line is about a tool's endpoint: further lines of the same MCP message follow
+	tool bool // the last line was of a tool: further lines of its MCP message follow, and last is their sum
 }
 
 // Handle implements slog.Handler.

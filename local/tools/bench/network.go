@@ -19,8 +19,8 @@ type network struct {
 	away *atomic.Int64 // time.Duration
 }
 
-// trip counts a round trip in the caller's usage. The func end adds the units that the
-// call used.
+// trip begins a round trip in the caller's usage, and delays it. The func end ends it, and
+// adds the units that the call used.
 func (n network) trip(ctx context.Context) (inner context.Context, end func()) {
 	arrived := tables.Trip(ctx)
 	inner, usage := tables.WithUsage(ctx)

@@ -63,7 +63,7 @@ func paying(w *world) ([]scenario, error) {
 			return nil, err
 		}
 	}
-	// An agent's first payment also lists its balance; later payments do not.
+	// Only an agent's first payment adds its balance to the index of balances.
 	if err := w.ask(w.at(-1), w.paid(buyer, "cs_first_"+strings.Repeat("0", 32)), 200, nil); err != nil {
 		return nil, err
 	}

@@ -1,19 +1,19 @@
 package bench
 
-// Prices in US dollars, in us-east-1, without free tiers and taxes, as of pricesOf. Each
-// comment names the AWS page with the price. `make golden` makes infra/COST.md from these
-// prices.
+// Prices in US dollars, in us-east-1, without free tiers and taxes, as of pricesOf. The
+// comment above a group names the AWS pages with its prices. `make golden` makes
+// infra/COST.md from these prices.
 const (
 	pricesOf = "22 November 2026"
 
 	// https://aws.amazon.com/dynamodb/pricing/on-demand/: Standard table class,
 	// since 1 November 2024. What Lambda reads of the stream is free.
-	readPrice    = 0.125 // a million read request units
-	writePrice   = 0.625 // a million write request units
-	storagePrice = 0.25  // a GB and month, of data and indexes
-	backupPrice  = 0.20  // a GB and month, of data, for point-in-time recovery
+	readPrice    = 0.125 // per million read request units
+	writePrice   = 0.625 // per million write request units
+	storagePrice = 0.25  // per GB and month, of data and indexes
+	backupPrice  = 0.20  // per GB and month, of data, for point-in-time recovery
 
-	// https://aws.amazon.com/dynamodb/pricing/provisioned/: a unit of capacity and hour.
+	// https://aws.amazon.com/dynamodb/pricing/provisioned/: per unit of capacity and hour.
 	readHourPrice  = 0.00013
 	writeHourPrice = 0.00065
 
@@ -29,41 +29,41 @@ const (
 
 	// https://aws.amazon.com/backup/pricing/: DynamoDB with advanced features, warm storage.
 	// The transfer is from us-east-1, and is billed to the account that sends.
-	backupStoragePrice  = 0.10 // a GB and month
-	betweenRegionsPrice = 0.02 // a GB copied to another region
-	restorePrice        = 0.15 // a GB
+	backupStoragePrice  = 0.10 // per GB and month
+	betweenRegionsPrice = 0.02 // per GB copied to another region
+	restorePrice        = 0.15 // per GB
 
 	// https://aws.amazon.com/lambda/pricing/, arm64.
-	invocationPrice = 0.20         // a million
-	gbSecondPrice   = 0.0000133334 // a GB of memory and second, by the millisecond
+	invocationPrice = 0.20         // per million
+	gbSecondPrice   = 0.0000133334 // per GB of memory and second, by the millisecond
 
 	// https://aws.amazon.com/api-gateway/pricing/: HTTP API, requests of up to 512 KB.
 	// Throttled requests are free
 	// (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-pricing.html).
-	requestPrice = 1.00 // a million; see requestTiers
+	requestPrice = 1.00 // per million; see requestTiers
 
 	// https://aws.amazon.com/cloudfront/pricing/pay-as-you-go/: from North America and
 	// Europe, HTTPS. What an AWS origin sends to CloudFront is free, and so are requests
 	// that the web ACL blocks. Left out: 0.02 a GB for the bodies of requests that
 	// CloudFront passes on.
-	edgeRequestPrice  = 1.00  // a million
-	edgeFunctionPrice = 0.10  // a million calls of a CloudFront function
-	edgeEgressPrice   = 0.085 // a GB to callers, of the first 10 TB; see edgeTiers
+	edgeRequestPrice  = 1.00  // per million
+	edgeFunctionPrice = 0.10  // per million calls of a CloudFront function
+	edgeEgressPrice   = 0.085 // per GB to callers, of the first 10 TB; see edgeTiers
 
 	// https://aws.amazon.com/waf/pricing/
-	webACLPrice     = 5.00 // a web ACL and month
-	webACLRulePrice = 1.00 // a rule of a web ACL and month
-	inspectPrice    = 0.60 // a million requests, blocked or not
+	webACLPrice     = 5.00 // per web ACL and month
+	webACLRulePrice = 1.00 // per rule of a web ACL and month
+	inspectPrice    = 0.60 // per million requests, blocked or not
 
 	// https://aws.amazon.com/ec2/pricing/on-demand/: data transfer out to the internet.
-	egressPrice = 0.09 // a GB; see egressTiers
+	egressPrice = 0.09 // per GB; see egressTiers
 
 	// https://aws.amazon.com/cloudwatch/pricing/
-	logPrice        = 0.50 // a GB taken in, by Lambda or by the gateway
-	logStoragePrice = 0.03 // a GB and month, compressed
-	metricPrice     = 0.30 // a custom metric and month, by the hours in which it has values
-	alarmPrice      = 0.10 // a metric of an alarm and month
-	dashboardPrice  = 3.00 // a month
+	logPrice        = 0.50 // per GB taken in, by Lambda or by the gateway
+	logStoragePrice = 0.03 // per GB and month, compressed
+	metricPrice     = 0.30 // per custom metric and month, by the hours in which it has values
+	alarmPrice      = 0.10 // per metric of an alarm and month
+	dashboardPrice  = 3.00 // per month
 
 	// https://aws.amazon.com/ec2/pricing/on-demand/, https://aws.amazon.com/ebs/pricing/,
 	// https://aws.amazon.com/vpc/pricing/, https://aws.amazon.com/elasticloadbalancing/pricing/,
@@ -78,22 +78,22 @@ const (
 	smallDatabase   = 0.016  // db.t4g.micro: 2 processors for a tenth of the time, 1 GB
 	mediumDatabase  = 0.168  // db.m7g.large: 2 processors, 8 GB
 	largeDatabase   = 7.648  // db.r8g.16xlarge: 64 processors, 512 GB
-	diskPrice       = 0.08   // a GB of a server's disk and month
-	databaseDisk    = 0.115  // a GB of a database's disk and month, in one zone
-	databaseBackups = 0.095  // a GB of backups and month, beyond the size of the disk
+	diskPrice       = 0.08   // per GB of a server's disk and month
+	databaseDisk    = 0.115  // per GB of a database's disk and month, in one zone
+	databaseBackups = 0.095  // per GB of backups and month, beyond the size of the disk
 
 	// https://aws.amazon.com/secrets-manager/pricing/
-	secretPrice = 0.40 // a secret and month
+	secretPrice = 0.40 // per secret and month
 
 	// https://aws.amazon.com/ses/pricing/
-	mailPrice = 0.10 // a thousand mails
+	mailPrice = 0.10 // per thousand mails
 
 	// https://aws.amazon.com/eventbridge/pricing/: the scheduler.
-	tickPrice = 1.00 // a million ticks
+	tickPrice = 1.00 // per million ticks
 )
 
-// tier is a price by volume, for the part of a month's amount up to most. The last tier has
-// no end: its most is 0.
+// tier is the price for the part of a month's amount between the previous tier's most and
+// its own. The last tier has no end: its most is 0.
 type tier struct{ most, price float64 }
 
 var (

@@ -129,7 +129,8 @@ func (w *world) board(channel string) (*tables.Board, error) {
 	return tables.ReadBoard(channel, items[0])
 }
 
-// verified gives an agent an origin, so that its impressions are billed.
+// verified returns the write that gives an agent a verified origin, so that its impressions
+// are billed.
 func verified(a *agent) tables.Write {
 	return (&tables.Profile{ID: a.id, Epoch: 1}).OriginVerified(&tables.Origin{Person: a.id}, true, false)
 }

@@ -19,8 +19,8 @@ const (
 	pushRounds  = 40
 	pushAuthors = 2   // authors whose posts are pushed to a hundred followers each
 	burst       = 100 // records of a batch, all for one inbox
-	rawBatch    = 25  // puts in one call, as many as DynamoDB's own batches have
-	rawAtOnce   = 16  // parallel calls, as many as the reader makes
+	rawBatch    = 25  // puts in one call, as many as DynamoDB allows in a batch
+	rawAtOnce   = 16  // parallel calls; the reader handles as many inboxes in parallel
 )
 
 // The smallest share of the raw pace that events must reach.

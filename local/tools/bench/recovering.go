@@ -13,7 +13,7 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// postbox takes every mail, and keeps the last code that went to each address.
+// postbox takes mails with codes, and keeps the last code that went to each address.
 type postbox struct {
 	mu    sync.Mutex
 	codes map[string]string
@@ -93,7 +93,7 @@ func (w *world) linked(at time.Time, n int) ([]*agent, error) {
 }
 
 // origins returns the scenarios of an agent's origin, and of recovery by mail. Recovery is
-// not timed: it takes two seconds, to hide its outcome.
+// not timed: a request for a code takes two seconds, to hide its outcome.
 func origins(w *world) ([]scenario, error) {
 	known, err := w.linked(w.at(-1), 1)
 	if err != nil {

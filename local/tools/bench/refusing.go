@@ -74,12 +74,12 @@ func toolMessage(id int, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"post","arguments":%s}}`, id, arguments)
 }
 
-// postOf returns a request to post, signed without x-agent-id.
+// postOf returns a request to post, without x-agent-id.
 func postOf(by *agent, body string) request {
 	return request{route: postRoute, path: "/v1/c/" + writeTo + "/posts", by: by, noID: true, body: body}
 }
 
-// toolsOf returns a request with a message or a batch of MCP.
+// toolsOf returns a request with an MCP message, or a batch of them.
 func toolsOf(token, body string) request {
 	return request{route: mcpRoute, body: body, headers: map[string]string{
 		"authorization": "Bearer " + token, "accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-03-26",

@@ -45,7 +45,7 @@ type call struct {
 	undo    []tables.Write // writes to make afterwards, so that the world stays as it was
 }
 
-// call signs a request and makes the gateway's event of it.
+// call makes the gateway's event of a request, and signs it unless it is anonymous.
 func (w *world) call(at time.Time, r request) call {
 	method, path, _ := strings.Cut(r.route, " ")
 	if r.path != "" {

@@ -16,7 +16,7 @@ type machines struct {
 	disk    float64 // USD for a GB of data in a month
 	least   float64 // the smallest disk, in GB
 	balance bool    // answers go through a load balancer
-	across  bool    // half of what the database sends goes to another zone
+	across  bool    // half of the data of answers comes from a database in another zone
 }
 
 // servers lists two setups for each size: the cheapest, and one that survives the loss
@@ -32,7 +32,7 @@ var servers = []machines{
 
 const (
 	// perCore is the number of requests that a core of a server answers in a second. The
-	// database takes databaseTimes times that processor time.
+	// database needs databaseTimes as many cores as the servers.
 	perCore, databaseTimes = 300, 2
 
 	// zonePrice is the price of a GB that goes to another zone, both ends together
@@ -47,9 +47,9 @@ func cores(agents int) (servers, database float64) {
 	return servers, databaseTimes * servers
 }
 
-// usd returns what a month costs on these machines. PostgreSQL's indexes and free space
-// take half as much again as the table and its indexes. Backups of 35 days take twice the
-// size of the data, and AWS charges for half of that.
+// usd returns what a month costs on these machines. The disk has 1.5 times the size
+// of the table and its indexes, for PostgreSQL's indexes and free space. Backups of 35 days
+// take twice the size of the disk, and AWS charges for half of that.
 func (s machines) usd(m month) float64 {
 	disk := max(s.least, 1.5*(m.kept.table+m.kept.indexes)/gb)
 	usd := s.hours*hoursMonth + s.disk*disk + databaseBackups*disk + m.Transfer + m.Log + m.logs

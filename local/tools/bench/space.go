@@ -27,8 +27,8 @@ var singles = []string{
 const year = 365
 
 // kept returns what changes leave behind if they happen once a day for a year: new items
-// until they expire, less the items that are removed earlier. Changes of older items do not
-// count, since they replace older changes.
+// until they expire, less the older items that the changes remove. Modified older items do
+// not count, since each change replaces the one before.
 func kept(records []tables.StreamRecord) (sum space) {
 	last, from := map[tables.Key]tables.Item{}, map[tables.Key]int64{}
 	for _, r := range records {

@@ -124,8 +124,8 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	return slices.Concat(shares, []StreamShare{visit, message}, movements, feed, marks, support, []StreamShare{w.sealing}, settlements), err
 }
 
-// shareOf measures what the stream's new records, which have n changes, cost a reader.
-// Then the other readers process them, too.
+// shareOf measures what the stream's new records cost a reader. It divides the units by n,
+// the number of changes. Then the other readers process the records, too.
 func (w *world) shareOf(ctx context.Context, reader, name string, n int) (StreamShare, error) {
 	records, err := w.changes(ctx)
 	if err != nil {

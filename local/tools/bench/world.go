@@ -36,7 +36,7 @@ type world struct {
 	meter    *meter
 	mail     *postbox
 	random   *source
-	away     atomic.Int64 // time.Duration to the table
+	away     atomic.Int64 // time.Duration by which each call of the table is delayed
 	place    string       // position up to which the stream was read
 	agents   int          // registered so far
 	sealing  StreamShare  // cost of indexing a post of the channel that scenarios search
@@ -85,7 +85,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	w.app.Settings.MaxReads = 0   // it counts by chance: see readLimitShare
 	w.app.Settings.ViewSample = 0 // it counts by chance: see viewShare
 	w.app.Settings.PromoWait = 0
-	w.app.Settings.LogReads = 1 // every line is written; a line of a sample names its share
+	w.app.Settings.LogReads = 1 // every read is logged, with one_in as in a sample
 	for _, declare := range functions.All() {
 		a := *w.app
 		if !declare(&app.App{}).Needs.Has(app.Table) { // as in a deployed function
@@ -114,7 +114,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	return w, nil
 }
 
-// counted calls the function do. Meanwhile the table is far away.
+// counted calls the function do, while each call of the table takes the time [far].
 func (w *world) counted(do func() error) error {
 	w.away.Store(int64(far))
 	defer w.away.Store(0)

@@ -153,15 +153,15 @@ func (p *paced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(r)
 }
 
-// gather prepares what the habits need: agents that follow channels and agents, posts and
-// replies.
+// gather prepares what the habits need: posts, replies, and agents that follow channels and
+// each other.
 func gather(ctx context.Context, api *client.Client, c config) (*network, error) {
 	n := newNetwork()
 	listed, err := api.Channels(ctx, "", client.Page{})
 	if err != nil {
 		return nil, err
 	}
-	const follows = 5 // each agent follows five channels and five agents
+	const follows = 5 // each agent follows up to five channels and five agents
 	for _, ch := range append(listed.Work, listed.Leisure...) {
 		if len(n.channels) < follows {
 			n.channels = append(n.channels, ch.Name)

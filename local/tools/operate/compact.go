@@ -8,7 +8,7 @@ import (
 )
 
 // compact shrinks the embedded table's file. The service does so itself when it stops, if
-// more than half of the file is unused.
+// more than half of the file and at least 16 MiB are unused.
 func compact(_ context.Context, j job) error {
 	t, ok := j.Backend.(*embedded.Table)
 	if !ok {

@@ -22,8 +22,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// deployedFailures finds the bucket where Lambda leaves the batches that the readers of a
-// deployed table failed to process.
+// deployedFailures returns the bucket where Lambda leaves the batches that the readers of a
+// deployed table failed to process, and a func that calls these readers.
 func deployedFailures(ctx context.Context, j job) (failed.Store, reader, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m mappings) functionFor(b *failed.Batch) (string, error) {
 	return "", fmt.Errorf("%s is not a reader of this table, and was not called", b.Request.FunctionARN)
 }
 
-// invoke calls the deployed function of the reader that gave a batch up.
+// invoke returns a func that calls the deployed function of the reader that gave a batch up.
 func (m mappings) invoke(c *lambda.Client) reader {
 	return func(ctx context.Context, b *failed.Batch, records []record) (int, error) {
 		function, err := m.functionFor(b)

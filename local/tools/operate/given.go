@@ -8,8 +8,8 @@ import (
 )
 
 // listGiven completes the lists of what agents gave ([tables.Giver]) in a table that is
-// older than these lists. It erases erased agents again, so that the schedule `erase` finds
-// the listed items. It also removes the names of authors from deleted posts and ideas.
+// older than these lists. It repeats the erasure of erased agents, so that the schedule `erase`
+// finds the listed items. It also removes the names of authors from deleted posts and ideas.
 func listGiven(ctx context.Context, j job) error {
 	erased := map[string]tables.Item{} // profiles of erased agents
 	var given []tables.Item

@@ -1,6 +1,6 @@
 // Command operate maintains a table, with the TABLE and DATA of `make run`. Each command is
-// a make target, such as `make audit`. It works on the embedded table, on DynamoDB Local,
-// and on a deployed table (TABLE=aws:NAME) with the region and credentials of the AWS CLI.
+// a make target, such as `make audit`. Most work on the embedded table, on DynamoDB
+// Local, and on a deployed table (TABLE=aws:NAME) with the AWS CLI's region and credentials.
 // Only one process can open the embedded table: stop the service first. infra/RUNBOOK.md
 // says when to use each command.
 //

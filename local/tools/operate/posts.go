@@ -9,7 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// listAtOnce bounds concurrent writes: an old table may have millions of posts.
+// listAtOnce bounds the concurrent writes. One at a time would be slow, since an old table
+// may have millions of posts.
 const listAtOnce = 16
 
 // listPosts adds posts to the index of posts by id, in a table that is older than the

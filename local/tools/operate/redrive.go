@@ -26,8 +26,8 @@ var errStay = errors.New("some batches stay")
 // (tables.MarkerKeep).
 //
 // After a restore one bucket holds the batches of two tables. Without AT, the other table's
-// batches are skipped. With AT, records of both tables are processed if they were written
-// by then. Later records stay, in case the operator goes back to the other table.
+// batches stay. With AT, records of both tables are processed if they were written by AT.
+// Later records stay, in case the operator goes back to the other table.
 //
 // The dead letters of schedules are not redriven, since the next tick did their work.
 func redrive(ctx context.Context, j job) error {
@@ -114,7 +114,7 @@ func (j job) again(ctx context.Context, store failed.Store, call reader, key str
 }
 
 // through handles failures as Lambda does, but without retries: it halves a batch whose
-// first record fails. It returns how many records failed in a batch of their own.
+// first record fails. It returns how many records failed alone.
 func through(ctx context.Context, b *failed.Batch, records []record, call reader) (left int, err error) {
 	for len(records) > 0 {
 		n, err := call(ctx, b, records)
@@ -178,7 +178,7 @@ func eventOf(records []record) []byte {
 }
 
 // done returns how many records a function processed: those before the first that
-// its answer names as failed. An unknown name means none.
+// its answer names as failed. An unknown name makes it 0.
 func done(records []record, failures []string) int {
 	n := len(records)
 	for _, seq := range failures {

@@ -57,8 +57,8 @@ func replay(ctx context.Context, j job) error {
 	return nil
 }
 
-// changes returns the changes of the hour before at. The stream of a restored table lacks
-// the changes that its readers had not processed.
+// changes returns the changes of the hour before at. A restored table has a new stream,
+// without the changes that the readers had not processed.
 func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRecord, error) {
 	if r.Now().Sub(at) > streamKeeps-replayed {
 		r.say("replay      the stream no longer has the hour before %s; changes that readers had not processed by then are lost", at.UTC().Format(time.RFC3339))

@@ -76,7 +76,7 @@ func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (he
 		}
 		return nil
 	})
-	problems = append(problems, fmt.Sprintf("%d of %d unchanged items are missing or differ", len(wrong), len(s.items)))
+	problems = append(problems, fmt.Sprintf("%d of %d compared items are missing or differ", len(wrong), len(s.items)))
 	return held, problems, err
 }
 

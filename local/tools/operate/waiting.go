@@ -10,12 +10,12 @@ import (
 	"agentsocial/tables"
 )
 
-// tallyReader is the reader tally. Each item records whether tally has counted it.
+// tallyReader is the reader tally. Each item that it counts records that it was counted.
 var tallyReader = tally.New(&app.App{})
 
 // waiting returns the items that the reader tally has not counted yet, as records of the
 // stream. A copy in another region or account has no stream. Tally counts each item once,
-// however often it is given. Inbox events and counters of the last second before the copy
+// however often it gets the item. Inbox events and counters of the last second before the copy
 // are lost.
 func waiting(ctx context.Context, t tables.Scanner, at time.Time) (records []tables.StreamRecord, err error) {
 	err = t.Scan(ctx, func(i tables.Item) error {

@@ -1,7 +1,7 @@
 // Package moderate holds the operator's commands about agents and their texts, such as
-// `make takedown`. They work on any table, and on a deployed one while it is in use. Each
-// effect and its record ([tables.Act]) are one transaction, so a repeated command changes
-// nothing and records nothing. The posts and promos of a closed channel have no records.
+// `make takedown`. They work on any table, even on a deployed one in use. Each effect and
+// its record ([tables.Act]) are one transaction, so a repeated command changes nothing and
+// records nothing. Posts and promos taken down with their channel have no records.
 package moderate
 
 import (

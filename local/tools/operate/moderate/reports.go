@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// reports lists what waits for people, the oldest first.
+// reports lists waiting reports, open cases, and seats that wait for a vote.
 func reports(ctx context.Context, d *Desk) error {
 	waiting, err := d.waiting(ctx)
 	if err != nil {
