@@ -21,8 +21,8 @@ type Backend interface {
 
 	// Query reads one page of one partition, in the order of the sort key's UTF-8 bytes. A
 	// page ends after q.Limit items or about 1 MB. Page.Next is nil if and only if the range
-	// was read to its end. If the limit was reached at the last item, the page after it is
-	// empty.
+	// was read to its end. A page of q.Limit items always has a Next, even if no item
+	// follows. Then the next page is empty.
 	Query(ctx context.Context, q Query) (Page, error)
 
 	// Commit makes all of tx's writes or none of them, serializably. A failed condition is a
@@ -52,7 +52,7 @@ const (
 	MaxPKSize   = 2048       // bytes
 	MaxSKSize   = 1024       // bytes
 	MaxNameSize = 64<<10 - 1 // bytes of an attribute's name, at any level
-	MaxNesting  = 31         // maps and lists within each other; the 32nd level is the innermost value
+	MaxNesting  = 31         // maps and lists within each other; DynamoDB's 32nd level is for the values in the innermost
 	// MaxConds and MaxUpdates keep the expressions of one write below DynamoDB's limits of
 	// 300 operators and 4 KB.
 	MaxConds   = 32 // conditions and updates by [Add] together
@@ -246,8 +246,8 @@ type Reason struct {
 	Old    Item // if Failed: the current item, nil if it does not exist
 }
 
-// Is reports whether target is ErrOvertaken: if no [Write.Else] explains a
-// failure, another write changed the item.
+// Is reports whether target is ErrOvertaken. A failed condition counts as overtaken unless
+// a [Write.Else] explains it.
 func (c *Cancelled) Is(target error) bool { return target == ErrOvertaken }
 
 func (c *Cancelled) Error() string {
@@ -278,15 +278,15 @@ func (t *Throttled) Is(target error) bool { return target == ErrThrottled }
 func (t *Throttled) Unwrap() error { return t.Cause }
 
 // Feed is a table's change feed. It has every change of an item at least once, in order
-// per item, for 24 hours. The embedded table may keep changes until all readers have read
-// them.
+// per item, for 24 hours. The embedded table can be told to leave out some changes, and to
+// keep the others until all declared readers have read them, instead of for 24 hours.
 type Feed interface {
 	// Shards lists the shards that can still be read, parents before their
 	// children. New shards may appear and closed ones disappear.
 	Shards(ctx context.Context) ([]Shard, error)
 	// Changes reads up to limit changes of a shard after a sequence number ("" for its
-	// beginning). It reads until it finds a change, or until a read that began after wait
-	// had passed finds none. done means that the shard is closed and was read to its end.
+	// beginning). While there are none, it repeats the read until wait has passed, and then
+	// reads one last time. done means that the shard is closed and was read to its end.
 	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
 
@@ -307,7 +307,7 @@ type Shard struct{ ID, Parent string }
 // StreamRecord is one change of one item. A write that changes nothing makes no
 // record.
 type StreamRecord struct {
-	Shard, Seq string    // Seq orders the records of a shard, as strings of equal width or as numbers
+	Shard, Seq string    // Seq is a decimal number that orders the records of a shard
 	Event      string    // "INSERT", "MODIFY" or "REMOVE", as in DynamoDB Streams
 	At         time.Time // to the millisecond at best; DynamoDB rounds to seconds
 	Key        Key

@@ -10,8 +10,8 @@ type Token struct {
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms; 0: never. Each use checks it, since TTL removes items late.
 	TTL       int64  `db:"ttl"`        // unix seconds; 0: never
-	Grant     string `db:"grant"`      // id of its connection; "" if none
-	Key       string `db:"key"`        // key whose assertion made it; "" if none
+	Grant     string `db:"grant"`      // id of its OAuth connection ([Grant]); "" if none
+	Key       string `db:"key"`        // public key that signed the JWT assertion it was issued for; "" if none
 }
 
 // TokensMost bounds an agent's live tokens.

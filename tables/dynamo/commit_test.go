@@ -51,8 +51,8 @@ func TestCommitOutcomes(t *testing.T) {
 		"tx: condition and validation":   {tokened, []answer{cancelledFor("ConditionalCheckFailed", "ValidationError")}, tables.ErrInvalid},
 		"tx: conflict":                   {tokened, []answer{cancelledFor("None", "TransactionConflict")}, tables.ErrConflict},
 		"tx: conflict and throttle":      {tokened, []answer{cancelledFor("ThrottlingError", "TransactionConflict")}, tables.ErrConflict},
-		"tx: throttle of one":            {tokened, []answer{cancelledFor("None", "ThrottlingError")}, tables.ErrThrottled},
-		"tx: throttle":                   {tokened, []answer{cancelledFor("ProvisionedThroughputExceeded", "None")}, tables.ErrThrottled},
+		"tx: throttled write":            {tokened, []answer{cancelledFor("None", "ThrottlingError")}, tables.ErrThrottled},
+		"tx: throughput exceeded":        {tokened, []answer{cancelledFor("ProvisionedThroughputExceeded", "None")}, tables.ErrThrottled},
 		"tx: validation":                 {tokened, []answer{cancelledFor("None", "ValidationError")}, tables.ErrInvalid},
 		"tx: the token had other writes": {tokened, []answer{{status: 400, code: "IdempotentParameterMismatchException"}}, tables.ErrInvalid},
 	} {
@@ -122,8 +122,8 @@ func TestCommitUnsent(t *testing.T) {
 	}
 }
 
-// silent returns a client of a DynamoDB that reports each request to arrived and
-// never answers.
+// silent returns a client of a DynamoDB that never answers. Each request that arrives sends
+// a value to the channel arrived.
 func silent(arrived chan<- struct{}) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()

@@ -1,6 +1,6 @@
 package recent
 
-// Len returns the number of remembered answers.
+// Len returns the number of entries, including those without an answer.
 func (m *Memory) Len() int { return len(m.entries) }
 
 // Held returns the number of entries in m.order.
