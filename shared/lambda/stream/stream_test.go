@@ -212,6 +212,6 @@ func TestRun_EndsWithContext(t *testing.T) {
 		return errors.New("too late")
 	}}
 	if n := f.Run(ctx, slog.New(slog.DiscardHandler), batch(64)); n != 0 || calls != 1 {
-		t.Errorf("Run with a context that ended = %d after %d calls, want 0 after 1", n, calls)
+		t.Errorf("Run, with its context cancelled during the first call: got %d after %d calls, want 0 after 1", n, calls)
 	}
 }

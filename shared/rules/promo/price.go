@@ -17,7 +17,7 @@ const (
 	CPMLeast = 2 * USD
 	CPMMost  = 20 * USD
 
-	// CPMDaily is the sum of daily budgets that adds another CPMLeast to the price.
+	// CPMDaily is a step of a channel's daily budgets. Each step adds CPMLeast to the price.
 	CPMDaily = 100 * USD
 )
 
@@ -36,11 +36,11 @@ const (
 	DaysMost = 30
 )
 
-// Bounds of a promo's text in Unicode characters.
+// How long the text of a promo may be ([MaxChars]), in Unicode characters.
 const (
-	CharsLeast = 140 // with the smallest budget
-	CharsStep  = 40  // more for each doubling of the budget
-	CharsMost  = 700 // with any budget
+	CharsLeast = 140 // limit with the smallest budget
+	CharsStep  = 40  // added to the limit by each doubling of the budget
+	CharsMost  = 700 // limit with any budget
 )
 
 // MaxChars returns how many Unicode characters the text of a promo for usd dollars may
@@ -70,7 +70,7 @@ func (o Offer) Most() int64 { return o.Budget() / o.Price() }
 // EndsAt returns the time at which the promo would end.
 func (o Offer) EndsAt() time.Time { return o.Now.Add(time.Duration(o.Days) * 24 * time.Hour) }
 
-// Entry returns the entry on the channel's board if buyer takes the offer.
+// Entry returns the entry that the channel's board gets when buyer takes the offer.
 func (o Offer) Entry(buyer *tables.Profile) tables.BoardEntry {
 	return tables.BoardEntry{Daily: o.Budget() / int64(o.Days), EndsAt: o.EndsAt().UnixMilli(), Buyer: buyer.ID, Owner: buyer.Owner}
 }
