@@ -22,9 +22,9 @@ func (*forgetIn) Reads(agent string) []tables.Key {
 type forgotten struct{ Forgot, Juror, Standing, Recovery bool }
 
 // forgetOrigin forgets the address of the caller's human, verified or not. It also ends
-// the agent's place as a juror, its standing and its recovery. The records of counted
-// reports keep the owner's hash, because each owner has only one counted report of a
-// target.
+// the agent's place as a juror, its standing and its recovery. The owner's hash
+// ([tables.Origin.Owner]) stays in the records of counted reports. Otherwise a second
+// report of a target could count for the same owner.
 func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, error) {
 	c := api.From(ctx)
 	var origin tables.Origin
