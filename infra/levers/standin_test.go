@@ -18,13 +18,14 @@ type standIn struct {
 	mu       sync.Mutex
 	routes   map[string]limit
 	whole    limit
-	mapping  string         // the reader's state
+	mapping  string         // state of the event source mapping of the reader tally
 	reserved map[string]int // executions reserved, by function
 	mail     bool           // whether mail is sent
-	writes   int            // calls that changed something
+	writes   int            // calls, except GETs and those of CloudFormation
 }
 
-// fixtureTemplate has two routes with limits of their own. GET /oauth/authorize only reads.
+// fixtureTemplate has two routes with limits of their own. GET /oauth/authorize only reads,
+// so stop-writes does not stop it.
 const fixtureTemplate = `{"Resources": {
 	"Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": {
 		"DefaultRouteSettings": {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400},
