@@ -72,8 +72,9 @@ func (c *clock) advance(d time.Duration) error {
 	return nil
 }
 
-// advance moves the clock of the service and of its functions. It restarts functions
-// outside this process, even if the caller is gone. If a restart fails, the service fails.
+// advance moves the clock of the service and of its functions. It restarts functions that
+// run outside this process, even if the request to move the clock is cancelled meanwhile.
+// If a restart fails, the service fails.
 func (s *Service) advance(d time.Duration) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()

@@ -26,7 +26,7 @@ type checked struct {
 	info   *types.Info
 }
 
-// patterns returns the mutated folders of a module, for go list.
+// patterns returns go list's patterns for a module's existing folders that get mutants.
 func patterns(root string) (all []string) {
 	for _, folder := range append([]string{tables}, rules...) {
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(folder))); err == nil {

@@ -73,7 +73,7 @@ type person struct {
 	volunteer bool
 	messages  map[string][]*message // by the other agent's id
 	visits    map[string]time.Time
-	signed    map[string]int // signatures in guestbooks, by host
+	signed    map[string]int // entries in other agents' guestbooks, by the id of the guestbook's agent
 	told      []*told
 	quota     map[string][]time.Time
 	nextIdea  time.Time
@@ -97,7 +97,7 @@ type client struct {
 
 const redirect = "http://127.0.0.1:9999/callback"
 
-// key makes an agent's next key. Keys derive from the seed and the agent's name.
+// key makes an agent's next key from the seed, the agent's name and the key's number.
 func (w *world) key(p *person) *transcripts.Agent {
 	p.keys++
 	k := transcripts.NewAgent(fmt.Sprintf("%d %s %d", w.c.Seed, p.name, p.keys))

@@ -19,7 +19,7 @@ var talking = []maker{
 				return nil
 			}
 			switch r.IntN(3) {
-			case 0: // by an agent that was recovered
+			case 0: // preferably by an agent that is on hold after a recovery and can pay
 				for _, x := range w.people {
 					if time.Until(x.held) > near && x.paid() > x.spent {
 						p = x
@@ -96,8 +96,8 @@ var talking = []maker{
 	},
 }
 
-// purse returns the least and the most that a person may have, in micro-USD. Notifications
-// and settlements may run at the same time.
+// purse returns the least and the most that a person may have, in micro-USD. Payment
+// notifications and promo settlements may change the balance at any time.
 func (w *world) purse(p *person) (least, most int64) {
 	now := tables.MicroUSD(w.items[tables.BalanceKey(tables.AgentAccount(p.id))])
 	least, most = now, now

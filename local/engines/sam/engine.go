@@ -18,8 +18,8 @@ import (
 
 // Engine is the container engine that SAM runs functions in.
 type Engine struct {
-	// Address is the address at which containers reach this machine. Other machines cannot
-	// use it.
+	// Address is the address of this machine at which servers for the containers listen.
+	// Other machines cannot reach it.
 	Address string
 	// Host is what Inside resolves to in a container: an address, or "host-gateway", which
 	// the engine replaces by an address.
@@ -39,8 +39,8 @@ const Inside = "host.docker.internal"
 // forwards host-gateway.
 const loopback = "127.0.0.1"
 
-// FindEngine returns the container engine, with the address at which its containers reach
-// this machine.
+// FindEngine returns the container engine and finds out how its containers reach this
+// machine.
 func FindEngine(ctx context.Context) (*Engine, error) {
 	i, err := engineInfo(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (e *Engine) reached(ctx context.Context, reach string) error {
 	_, err = docker(ctx, "run", "--rm", "--add-host", Inside+":"+e.Host, "--volume", reach+":/reach:ro", "--entrypoint", "/reach", image(),
 		net.JoinHostPort(Inside, port))
 	if err != nil {
-		return fmt.Errorf("containers do not reach this machine's %s through %s. A firewall may drop what comes from the engine's network; "+
+		return fmt.Errorf("containers do not reach this machine: it listens at %s, and they call "+Inside+" (%s). A firewall may drop what comes from the engine's network; "+
 			"rootless Docker needs DOCKERD_ROOTLESS_ROOTLESSKIT_DISABLE_HOST_LOOPBACK=false: %w", e.Address, e.Host, err)
 	}
 	return nil

@@ -156,7 +156,7 @@ func (w *world) supportShares(ctx context.Context, at time.Time) (shares []Strea
 	for _, x := range []struct {
 		name string
 		by   []*agent
-	}{{"tally of support for an idea, the first", crowd[:1]}, {"tally of support for an idea, 10 by 10 agents", crowd[1:]}} {
+	}{{"tally of support for an idea, the first", crowd[:1]}, {"tally of support for an idea, 10 by different agents", crowd[1:]}} {
 		for _, by := range x.by {
 			if err := w.ask(at, request{route: supportRoute, path: "/v1/ideas/" + idea.ID + "/support", by: by}, 200, nil); err != nil {
 				return nil, err

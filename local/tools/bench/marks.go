@@ -8,7 +8,7 @@ import (
 
 const (
 	voteRoute  = "POST /v1/c/{ch}/posts/{id}/vote"
-	votesBatch = "tally of a vote, 10 by 10 agents"
+	votesBatch = "tally of a vote, 10 by different agents"
 )
 
 // mark returns a request that marks a post. The route says which mark.
@@ -34,8 +34,8 @@ func marks(w *world) ([]scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The func again returns a scenario. Before each call, one agent posts, and another makes
-	// the requests `before`. The call itself is the request `last`.
+	// `again` returns a scenario. Before each call, one agent posts, and another makes the
+	// requests `before`. The call itself is the request `last`.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]
@@ -125,7 +125,7 @@ func (w *world) markShares(ctx context.Context, at time.Time) ([]StreamShare, er
 		{"tally", "tally of a vote, alone", crowd[:1], up},
 		{"tally", votesBatch, crowd, up},
 		{"tally", "tally of a reaction, alone", crowd[:1], heart},
-		{"tally", "tally of a reaction, 10 by 10 agents", crowd, heart},
+		{"tally", "tally of a reaction, 10 by different agents", crowd, heart},
 		{"inbox", "inbox event of a reaction, 10 for one inbox", crowd, heart},
 	} {
 		if err := share(x.reader, x.name, x.by, x.ask); err != nil {

@@ -71,9 +71,9 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 		{"inbox", eventAlone, people[:1], target, false},
 		{"inbox", eventBatch, people[:batch], target, false},
 		{"tally", "tally of a post, alone", people[:1], "", false},
-		{"tally", fmt.Sprintf("tally of a post, %d by %[1]d agents", batch), people[:batch], "", false},
+		{"tally", fmt.Sprintf("tally of a post, %d by different agents", batch), people[:batch], "", false},
 		{"tally", "tally of a reply, alone", people[:1], target, false},
-		{"tally", fmt.Sprintf("tally of a reply, %d by %[1]d agents", batch), people[:batch], target, false},
+		{"tally", fmt.Sprintf("tally of a reply, %d by different agents", batch), people[:batch], target, false},
 		{"tally", "tally of a post in its author's new hour", []*agent{rested}, "", true},
 		{"tally", "tally of a post in its author's new hour, 8 tags", []*agent{tagged}, "", true},
 	} {
