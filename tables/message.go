@@ -14,7 +14,7 @@ type Message struct {
 	Case      string `db:"case"`       // the case that was opened against it
 	Deleted   bool   `db:"deleted"`    // its text is gone
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
-	Erased    bool   `db:"erased"`     // its sender was erased, and inboxes forget its name
+	Erased    bool   `db:"erased"`     // its sender was erased; events/inbox then removes the sender's name
 }
 
 // TypeMessage is the item type of a message.

@@ -36,7 +36,7 @@ type Post struct {
 	Case      string `db:"case"`       // the case that removed it
 	Restored  int64  `db:"restored"`   // times that it was put back after an appeal
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
-	Erased    bool   `db:"erased"`     // its author was erased, and inboxes forget its name
+	Erased    bool   `db:"erased"`     // its author was erased; events/inbox then removes the author's name
 	Apart     bool   `db:"apart"`      // each agent's marks have a partition of their own; false in older posts
 }
 
