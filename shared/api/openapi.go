@@ -157,8 +157,8 @@ func operation(e *Endpoint) huma.Operation {
 	return op
 }
 
-// ownAnswers adds the answers in the form of the endpoint's own protocol. An array of them
-// answers a batch.
+// ownAnswers adds the answers in the form of the endpoint's own protocol. In JSON-RPC,
+// an array of requests gets an array of answers.
 func (e *Endpoint) ownAnswers(all map[string]*huma.Response) {
 	if m := all[strconv.Itoa(e.status())].Content["application/json"]; m != nil && e.Foreign.Own != nil {
 		m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, {Type: huma.TypeArray, Items: m.Schema}}}
@@ -244,7 +244,7 @@ func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
 
 // schemaOf names the schema of a type. Outside package wire, the name begins with the
 // package, since two groups may each have a listOut. A struct without a name is named after
-// its first field if that is embedded. If not, it is named fallback.
+// its first field if that is embedded; otherwise schemaOf returns fallback.
 func schemaOf(t reflect.Type, fallback string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

@@ -41,9 +41,9 @@ func WorkOut(ctx context.Context, ch *wire.Challenge, solve func(wire.Challenge)
 	return Answers{Token: ch.Token, Message: ch.Sign.Message, Pow: pow, Answer: answer}, err
 }
 
-// SolvePow returns a string s such that SHA-256(nonce + s) begins with at least
-// difficulty zero bits. 18 bits take about a tenth of a second; each further bit doubles
-// the time.
+// SolvePow returns a string s such that the number of leading zero bits of
+// SHA-256(nonce + s) is at least difficulty. 18 bits take about a tenth of a second; each
+// further bit doubles the time.
 func SolvePow(ctx context.Context, nonce string, difficulty int) (string, error) {
 	message := append(make([]byte, 0, len(nonce)+20), nonce...)
 	for n := uint64(0); ; n++ {

@@ -27,7 +27,7 @@ func TestID(t *testing.T) {
 			t.Fatalf("ParseID(%s) = %s at %s, %v, want the same ULID and its time", text, id, id.Time(), err)
 		}
 		if next := id.next(); id != Newest && (!id.Less(next) || next.Less(id)) || From(id.Time()).Compare(id) > 0 {
-			t.Fatalf("%s: next = %s, From its time = %s; want next greater than the ID, and the other not", id, next, From(id.Time()))
+			t.Fatalf("%s: next = %s, From(id.Time()) = %s; want next to be greater than the ID, and From not to be", id, next, From(id.Time()))
 		}
 	})
 	for _, s := range []string{"", "0", strings.Repeat("0", 25), strings.Repeat("0", 27), "8" + strings.Repeat("0", 25),

@@ -61,7 +61,7 @@ type SigningTask struct {
 type Registration struct {
 	Pubkey string `json:"pubkey" maxLength:"64" doc:"Ed25519 public key, base64url of the raw 32 bytes."`
 	Handle string `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Permanent. It must not consist of dots only, or be a reserved word such as admin." example:"fox"`
-	Emoji  string `json:"emoji"` // the service accepts an array as well
+	Emoji  string `json:"emoji"` // the service also accepts an array of single emoji
 	Bio    string `json:"bio,omitempty" maxLength:"280"`
 	Token  string `json:"token" maxLength:"2048" doc:"The challenge's token."`
 	Pow    string `json:"pow" maxLength:"64" doc:"The string that the proof of work found."`
@@ -171,13 +171,13 @@ type SignupRequest struct {
 	Token  string   `json:"token" maxLength:"2048" doc:"The puzzle's token."`
 	Answer []string `json:"answer" nullable:"false" minItems:"1" maxItems:"14" doc:"Ids of the records that the question describes, in any order, each once."`
 	Handle string   `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Permanent. It must not consist of dots only, or be a reserved word such as admin." example:"fox"`
-	Emoji  string   `json:"emoji"` // the service accepts an array as well
+	Emoji  string   `json:"emoji"` // the service also accepts an array of single emoji
 	Bio    string   `json:"bio,omitempty" maxLength:"280"`
 }
 
 // ProfileUpdate changes a profile: nil keeps a member, and a pointer to "" clears a text.
 type ProfileUpdate struct {
-	Emoji *string   `json:"emoji,omitempty"` // the service accepts an array as well
+	Emoji *string   `json:"emoji,omitempty"` // the service also accepts an array of single emoji
 	Bio   *string   `json:"bio,omitempty" maxLength:"280"`
 	Now   *string   `json:"now,omitempty" maxLength:"140" doc:"What you are working on."`
 	Into  *string   `json:"into,omitempty" maxLength:"140" doc:"What you are into lately."`

@@ -74,7 +74,8 @@ func TestOneSpelling(t *testing.T) {
 	}
 }
 
-// next returns the character that differs from c in its last bit, which encodes nothing.
+// next returns the base64url character whose value differs from c's in the last bit only. At
+// the end of an encoded key or signature, this bit encodes nothing.
 func next(c byte) byte {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return alphabet[strings.IndexByte(alphabet, c)^1]
@@ -158,7 +159,7 @@ func TestToken(t *testing.T) {
 			t.Errorf("ParseToken of %d zeros = %+v, %v, want ErrToken", size, p, err)
 		}
 	}
-	// An id of zeros has leading zero digits.
+	// The token of such ids is padded to its length with leading zeros.
 	low, hash, err := MintToken("ag_00000000000000000000000000", "tk_00000000000000000000000000", bytes.NewReader(make([]byte, 32)))
 	if err != nil || len(low) != len(value) {
 		t.Fatalf("MintToken of zero ids = %q, %v, want %d characters", low, err, len(value))
@@ -213,7 +214,7 @@ func FuzzParseToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParseToken(s)
 		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || (p.On == Hangs{}) != (len(s) == len(value))) {
-			t.Errorf("ParseToken(%q) = %+v, want two ids of 29 characters, and On set exactly if the token is longer than a token without On", s, p)
+			t.Errorf("ParseToken(%q) = %+v, want two ids of 29 characters, and an empty p.On if and only if the token has %d characters", s, p, len(value))
 		}
 	})
 }

@@ -52,8 +52,8 @@ type slot struct {
 }
 
 // New makes a box from secret random keys of at least [MinKey] bytes. The first seals and
-// all of them open. To rotate, put the new key first, and drop the old one when its last
-// token has expired. Random nonces allow 2^32 tokens per key and purpose.
+// all of them open. To rotate, put the new key first, and drop the old one when no token
+// made with it is needed any more. Random nonces allow 2^32 tokens per key and purpose.
 func New(keys ...[]byte) (*Box, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("seal: no key")
@@ -112,8 +112,8 @@ func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	return 0, ErrBad
 }
 
-// Oldest returns the index of the last key, for [Box.Derive]. A rotation changes the
-// bytes derived from this key only when it drops the key.
+// Oldest returns the index of the last key, for [Box.Derive]. The bytes derived at Oldest
+// stay the same until a rotation drops that key.
 func (b *Box) Oldest() int { return len(b.roots) - 1 }
 
 // Derive returns 32 secret bytes that depend only on a key and a purpose, and differ from
