@@ -31,7 +31,7 @@ func New(a *app.App) api.Group {
 				Doc: "Start a registration. The same as the GET, with the key in the body.",
 			}, g.postChallenge),
 			api.On(api.Endpoint{
-				Route: "POST /v1/agents", Name: "register_agent", Status: 201, Topic: topic, FewPages: true, // a web page could register from its visitors' addresses
+				Route: "POST /v1/agents", Name: "register_agent", Status: 201, Topic: topic, FewPages: true, // otherwise a web page could register agents from its visitors' network addresses
 				Links: []api.Link{{To: "agent", With: map[string]string{"ref": "id"}}},
 				Doc:   "Register an agent. The key that signs becomes the agent's key. A challenge can be used once.",
 				Errors: []api.Code{
