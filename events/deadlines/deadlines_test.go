@@ -191,10 +191,10 @@ func TestSweep_SkipsTakenIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	if overtaken, err := d.once(t.Context(), taken.Move(time.Time{})); !overtaken || err != nil {
-		t.Errorf("move after work was requested: got overtaken %t, error %v, want true and no error", overtaken, err)
+		t.Errorf("clearing the due time after work was requested: got overtaken %t, error %v, want true and no error", overtaken, err)
 	}
 	if got := dueAt(t, table, "den"); got != soon.UnixMilli() {
-		t.Errorf("due after the refused move: got %d, want %d", got, soon.UnixMilli())
+		t.Errorf("due time after that: got %d, want %d", got, soon.UnixMilli())
 	}
 }
 
@@ -222,7 +222,7 @@ func TestSweep_SkipsIndexTakenAfterRead(t *testing.T) {
 	}
 }
 
-// meddled is a table that calls the func meanwhile before the first read of den's index.
+// meddled is a table that calls its func, m.meanwhile, before the first query of den's index.
 type meddled struct {
 	tables.Backend
 	meanwhile func()
