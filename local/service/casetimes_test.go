@@ -15,7 +15,7 @@ func TestCaseTimes(t *testing.T) {
 	c := newJuryFixture(run(t, unlimited()))
 	now := c.App.Now()
 	noon := now.Truncate(24 * time.Hour).Add(12 * time.Hour)
-	c.advance(noon.Add(31 * time.Minute).Sub(now)) // in the second half of its hour
+	c.advance(noon.Add(31 * time.Minute).Sub(now)) // the case shows 12:00; rounding would give 13:00
 	c.jurors(5)
 	author, reporter := c.citizen(), c.citizen()
 	in, _ := c.convicts(author, reporter)

@@ -185,7 +185,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		} {
 			items, err := r.table.Get(t.Context(), tables.Strong, w.key)
 			if err != nil || items[0] == nil {
-				t.Fatalf("%s: got the items %v, %v; want the item to damage", what, items, err)
+				t.Fatalf("%s: before the damage: got %v, error %v; want an item", what, items, err)
 			}
 			r.set(w.key, tables.SetAttr(w.attr, w.value))
 			report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now().Add(time.Hour+time.Minute))
@@ -201,18 +201,18 @@ func TestAuditFindsDamage(t *testing.T) {
 		r.set(tables.BalanceKey(account), tables.SetAttr("micro_usd", int64(-1_000_000))) // the amount taken back
 		if report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now()); err != nil ||
 			slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return strings.Contains(p.What, "took back") }) {
-			t.Errorf("a balance below zero by what was taken back: got %v %v, want no problem", report, err)
+			t.Errorf("a balance of minus the amount taken back: got %v %v, want no problem that says \"took back\"", report, err)
 		}
 		r.set(tables.BalanceKey(account), tables.SetAttr("micro_usd", int64(8_999_000)))
 		r.set(movement, tables.SetAttr("counted", false))
 		if report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now().Add(time.Minute)); err != nil || report.Uncounted != 1 ||
 			slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return p.Where == paid.ID }) {
-			t.Errorf("a movement not counted for a minute: got %v %v, want it uncounted and no problem", report, err)
+			t.Errorf("a movement not counted for a minute: got %v %v, want 1 uncounted and no problem at %s", report, err, paid.ID)
 		}
 		r.set(movement, tables.SetAttr("counted", true))
 
-		// The second audit confirms a problem only if its amount is unchanged. A movement
-		// between the two audits causes no problem.
+		// If an audit finds problems, Settled repeats it and keeps only the problems whose
+		// amounts are unchanged. A movement between two audits causes no problem.
 		r.set(tables.BalanceKey(account), tables.Add("micro_usd", 7))
 		r.set(paid.DaySumKey(), tables.Add("micro_usd", 5))
 		report, err := books.Settled(t.Context(), &afterwards{r.table.(tables.Scanner), func() {

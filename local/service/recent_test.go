@@ -126,7 +126,7 @@ func TestHotPages(t *testing.T) {
 	})
 }
 
-// A channel's feed, and what an agent reads about itself, are never remembered.
+// A channel's feed, an agent's history and calls under /v1/me always read the table.
 func TestHotFresh(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {
@@ -178,7 +178,7 @@ func TestHotOwnWrites(t *testing.T) {
 		}
 		n := 0
 		next := func() string { n++; return fmt.Sprintf("word%d", n) }
-		for _, seconds := range []int{0, 1, 30, 58, 59} { // of the minute: guards are by minute
+		for _, seconds := range []int{0, 1, 30, 58, 59} { // the second of the minute at which to write; a guard item records the writes of a minute
 			for _, c := range []struct {
 				what  string
 				write func(p *running, text string) string // returns where it is seen

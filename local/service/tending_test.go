@@ -30,7 +30,7 @@ func (s *stuck) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // A drain waits for the update of a channel's search index. The counting of posts does not wait.
-func TestTendingHoldsUpNothing(t *testing.T) {
+func TestTending_DoesNotDelayCounts(t *testing.T) {
 	t.Parallel()
 	s := &stuck{free: make(chan struct{}), tried: make(chan struct{})}
 	c := unlimited()
@@ -45,7 +45,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 		}
 	}
 	post(20)
-	r.advance(time.Minute) // now the posts can be sealed
+	r.advance(time.Minute) // now the posts are old enough for a segment
 	var once sync.Once
 	free := func() { once.Do(func() { close(s.free) }) }
 	defer free()
@@ -87,7 +87,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// The matching post is older than many posts that are not sealed.
+// The matching post is older than many posts that are in no segment yet.
 func TestFirstPageHasPosts(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -33,7 +33,7 @@ func (p Place) has(file string, line int) bool {
 	return p.File == file && p.Line <= line && line <= p.Line+p.Lines
 }
 
-// commits lists the functions that commit, of tables.Backend, api.Call and app.App.
+// commits lists the methods of tables.Backend, api.Call and app.App that commit.
 var commits = []string{"Commit", "Transact", "Once"}
 
 // deployed lists the folders of deployed code that uses the table.

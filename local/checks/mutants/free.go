@@ -31,9 +31,9 @@ var free = map[string]string{
 var freeFields = map[string]string{
 	"Batch":   "a reader handles any number of records",
 	"Cache":   "a cache may keep an answer for any time",
-	"Cost":    "a guess of what a read costs; what the read used counts, too",
+	"Cost":    "the least that a call counts as; a call that reads more counts as more",
 	"Every":   "a schedule may be called as often as one likes",
-	"Rate":    "a test of infra holds the rates of all routes",
+	"Rate":    "TestSlowRoutes in infra compares the rates of all routes",
 	"Timeout": "what is cut off is tried again",
 	"Window":  "a reader may be called at any time",
 }

@@ -93,8 +93,8 @@ func module(root string) (string, error) {
 	return strings.TrimSpace(strings.TrimPrefix(first, "module ")), nil
 }
 
-// stamps returns, by package, a digest of what its tests depend on: the built test and,
-// for the transcripts, the scripts.
+// stamps returns, by package, a digest of the built test and, for the transcripts, of the
+// scripts. Other files that tests read are left out.
 func (s *suite) stamps() (map[string]string, error) {
 	all := map[string]string{}
 	for _, pkg := range s.pkgs {
@@ -266,8 +266,9 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 }
 
 // batches returns the units that reach a mutant, in the order in which to run them. Units of
-// the mutant's own package come first, whole packages before single tests, and short units
-// before long ones. The batches of a group grow, because the first tests notice most mutants.
+// the mutant's own package come first, then whole packages before single tests. Within each
+// [group], short units come first, and later batches may be longer: they seldom run, because
+// the first tests notice most mutants.
 func batches(units []Unit, m Mutant) (all [][]Unit) {
 	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool {
 		_, meets := slices.BinarySearch(u.Met, m.N)

@@ -1,6 +1,6 @@
 // Package lambdas runs the binaries built for Lambda: `make lambdas`. The binaries run behind
-// the Lambda Runtime API (package runtime), with the environment that infra sets. All
-// services except the table are stand-ins.
+// the Lambda Runtime API (package runtime), with the environment that infra sets. The
+// table is DynamoDB Local; [Cloud] stands in for the other services.
 package lambdas
 
 import (
@@ -116,8 +116,8 @@ func invoke(ctx context.Context, f *runtime.Function, event, answer any) error {
 	return json.Unmarshal(body, answer)
 }
 
-// Ahead sets the functions' clock to d ahead of this machine's. It replaces running
-// processes.
+// Ahead sets the functions' clock to d ahead of this machine's. Later calls run
+// in new processes.
 func (l *Lambdas) Ahead(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 	supportRoute = "POST /v1/ideas/{id}/support"
 	ideasSigned  = "page of 10, signed"
 
-	// likenTrips bounds the trips of posting an idea, however many others it is compared
-	// with.
+	// likenTrips bounds the round trips to the table of posting an idea, however many
+	// others it is compared with.
 	likenTrips = 6
 )
 
@@ -44,7 +44,7 @@ func (s *slate) grow(ctx context.Context, until int) error {
 	for len(s.ideas) < until {
 		var writes []tables.Write
 		for range min(tables.MaxTxWrites/2, until-len(s.ideas)) {
-			s.at = s.at.Add(50 * time.Millisecond) // so that no idea of a batch comes too late for the index
+			s.at = s.at.Add(50 * time.Millisecond) // a batch spans 2.5 s; an idea committed 5 s after its ID counts as late (search.IsLate)
 			i := &tables.Idea{
 				ID: id.Idea.New(s.at, s.app.Rand), Title: words(6), Body: words(40), Status: tables.IdeaOpen, CreatedAt: s.at.UnixMilli(),
 				By: tables.Author{ID: s.authors[0].id, Handle: s.authors[0].handle, Emoji: "🦊"},
@@ -114,7 +114,7 @@ func boards(w *world) ([]scenario, error) {
 			return w.call(w.at(i), of("POST /v1/ideas/{id}/status", original, boss, map[string]string{"status": status, "note": "So it is."})), nil
 		}, costOnly: true},
 		{route: ideaRoute, variant: "forced", status: 201, costOnly: true, next: func(i int) (call, error) {
-			by, err := w.register(w.at(i).Add(-25 * time.Hour)) // an agent may post one idea a week
+			by, err := w.register(w.at(i).Add(-25 * time.Hour)) // a new agent for each call, since an agent may post only one idea a week
 			return w.call(w.at(i), request{route: ideaRoute, by: by, body: encode(map[string]any{
 				"title": "A wish of the bench", "body": body(i, usual), "force": true,
 			})}), err
