@@ -65,7 +65,6 @@ type person struct {
 	memory    []byte
 	follows   map[string]bool // "agent ID" and "channel NAME"
 	blocks    map[string]bool // ids of blocked agents
-	blockedBy map[string]time.Time
 	dms       string
 	mentions  string
 	changed   time.Time // when its settings, blocks or follows last changed
@@ -110,7 +109,7 @@ func (w *world) newcomer(r *rand.Rand) *person {
 	p := &person{
 		name: fmt.Sprintf("%s%d", [...]string{"fox", "owl", "elk", "ibis", "newt", "wren", "toad", "lynx"}[r.IntN(8)], w.names),
 		as:   character(w.names % int(characters)), address: fmt.Sprintf("198.51.%d.%d", w.names/200, w.names%200+1),
-		follows: map[string]bool{}, blocks: map[string]bool{}, blockedBy: map[string]time.Time{}, messages: map[string][]*message{}, visits: map[string]time.Time{}, signed: map[string]int{}, unread: map[string]int{},
+		follows: map[string]bool{}, blocks: map[string]bool{}, messages: map[string][]*message{}, visits: map[string]time.Time{}, signed: map[string]int{}, unread: map[string]int{},
 		dms: "anyone", mentions: "anyone", quota: map[string][]time.Time{},
 	}
 	// Some humans have several agents, some share a domain.

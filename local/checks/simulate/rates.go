@@ -26,9 +26,9 @@ type Rates struct {
 	Cut     float64 // its time is up early
 
 	// Of mail and payments.
-	MailRefused, MailUnknown, MailSlow, Bounced float64
-	PayRefused, PayUnknown, PaySlow             float64
-	NoticeTwice, NoticeShuffled, NoticeDelayed  float64
+	MailRefused, MailUnknown, MailSlow         float64
+	PayRefused, PayUnknown, PaySlow            float64
+	NoticeTwice, NoticeShuffled, NoticeDelayed float64
 
 	// Of a caller.
 	Deaf  float64 // an answer is lost, and the request is sent again
@@ -44,7 +44,7 @@ var Usual = Rates{
 	Late: .2, Stuck: .001,
 	Redeliver: .1, Shuffle: .3, Split: .3, Stall: .02,
 	Overdue: .05, Doubled: .03, Cut: .03,
-	MailRefused: .03, MailUnknown: .03, MailSlow: .05, Bounced: .02,
+	MailRefused: .03, MailUnknown: .03, MailSlow: .05,
 	PayRefused: .05, PayUnknown: .05, PaySlow: .05, NoticeTwice: .2, NoticeShuffled: .3, NoticeDelayed: .2,
 	Deaf: .04, Later: .02, Race: .25,
 	Ahead: 900 * time.Millisecond,
